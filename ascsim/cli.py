@@ -1,0 +1,79 @@
+"""The command line: `python -m ascsim run SCRIPT [ARGUMENTS]`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from . import alias
+
+RUN = """\
+Run an untouched pyasc script as the main program. `import asc` and every module path below it mean ascsim, whether
+or not pyasc is installed. The script sees its own arguments; its exit code becomes that of this command."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console command; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="ascsim", description="Functional simulator and hazard checker for Ascend AI-core kernels in pyasc."
+    )
+    parser.add_argument("--version", action="version", version=f"ascsim {_version()}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="run a pyasc script on the simulator",
+        description=RUN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument("script", metavar="SCRIPT", help="path of the script")
+    run.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
+    run.set_defaults(command=lambda given: run_script(given.script, given.arguments))
+    given = parser.parse_args(argv)
+    return int(given.command(given))
+
+
+def _version() -> str:
+    try:
+        return version("ascsim")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def run_script(script: str, arguments: Sequence[str]) -> int:
+    """Run a script as `__main__`, with `asc` served; an exception is shown from the script's first line on."""
+    try:
+        with io.open_code(str(Path(script).resolve())) as file:
+            source = file.read()
+    except OSError as error:
+        print(f"ascsim: cannot read {script!r}: {error.strerror}", file=sys.stderr)
+        return 2
+    module = ModuleType("__main__")
+    module.__file__ = script
+    before = sys.modules["__main__"], sys.argv, sys.path[:]
+    sys.modules["__main__"] = module
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    alias.install()
+    try:
+        exec(compile(source, script, "exec"), module.__dict__)
+    except SystemExit:
+        raise
+    except Exception as error:
+        sys.excepthook(type(error), error, _of_script(error.__traceback__, script))
+        return 1
+    finally:
+        alias.uninstall()
+        sys.modules["__main__"], sys.argv, sys.path[:] = before
+    return 0
+
+
+def _of_script(traceback: TracebackType | None, script: str) -> TracebackType | None:
+    """The part of a traceback that begins in the script; none for a script that does not compile."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename != script:
+        traceback = traceback.tb_next
+    return traceback

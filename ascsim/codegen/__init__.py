@@ -1,0 +1,1 @@
+"""pyasc's module path `codegen.errors`. There is no code generator here."""

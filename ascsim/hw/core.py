@@ -1,0 +1,265 @@
+"""One AIC or AIV: memories, pipes, flags, registers, and `issue`, which is the whole machine.
+
+Not here: flags, barriers and parked pipes (`flow`), what a clash means (`hazards`), other cores (`cross`,
+`scheduler`), and what an instruction does (its Plan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import deadlock, define, hazards
+from .events import ABSENT, EVENTS, IDS, Flag
+from .findings import Finding, Site, place
+from .flow import Flow
+from .global_memory import PADDING, GlobalArray
+from .instruction import Plan
+from .memory import Access, Memory, Piece, Region
+from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join_any
+
+if TYPE_CHECKING:
+    from .device import Device
+
+FULL = (1 << 64) - 1
+
+
+class Registers:
+    """What instructions capture at issue. Reset at the start of a block."""
+
+    __slots__ = ("atomic", "counter", "mask_high", "mask_low", "pad_value")
+
+    def __init__(self) -> None:
+        self.mask_high, self.mask_low = FULL, FULL
+        self.counter = False  # mask mode: False normal, True counter
+        self.atomic: tuple[str, str] = ("", "")  # update of stores to global memory and its element type
+        self.pad_value = 0  # bit pattern
+
+
+class Core(Flow):
+    """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
+
+    def __init__(self, device: Device, kind: str) -> None:
+        self.device, self.kind = device, kind
+        soc, checks = device.soc, device.checks
+        self.checks = checks
+        names = AIV_PIPES if kind == "aiv" else AIC_PIPES
+        self.pipes = {
+            name: Pipe(
+                name,
+                slot,
+                len(names),
+                self_ordered=name == "S" or (name == "V" and device.auto_sync),
+                latency=device.cost.idle_latency.get(name, 0),
+            )
+            for slot, name in enumerate(names)
+        }
+        self.slots = tuple(self.pipes.values())
+        self.scalar = self.pipes["S"]
+        self.join = join4 if len(names) == 4 else join_any
+        self.memories = {name: Memory(name, size, align) for name, size, align in soc.memories(kind)}
+        self.flags: list[dict[int, Flag] | None] = [self._flag_row(*pair) for pair in EVENTS]
+        self.issue: Callable[..., Any] = self._checked if checks.hazards else self._bare
+        if device.record is not None:
+            self.issue = self._recorded
+        self.issue_cost, self.flag_cost = device.cost.issue(), device.cost.flag()
+        self.operands: dict[Any, Any] = {}  # places that the language has interned on this core
+        self.epoch = 0  # grows whenever a byte becomes undefined
+
+    def _flag_row(self, src: str, dst: str) -> dict[int, Flag] | None:
+        if src not in self.pipes or dst not in self.pipes or src == dst or f"{src}_{dst}" in ABSENT:
+            return None
+        return {i: Flag(f"{src}_{dst}", i, self.pipes[src], self.pipes[dst]) for i in range(IDS)}
+
+    def start(self, serial: int, group: int, sub: int, index: int) -> None:
+        """Become a core of the launch: everything as at power-on."""
+        self.serial, self.group, self.sub, self.index = serial, group, sub, index
+        for memory in self.memories.values():
+            memory.reset()
+        for pipe in self.slots:
+            pipe.reset()
+        for row in self.flags:
+            for flag in (row or {}).values():
+                flag.reset()
+        self.registers = Registers()
+        self.now = 0  # cycle of the scalar unit
+        self.turn = -1  # value of the innermost loop variable, for reports
+        self.epoch += 1
+        self.state: dict[str, Any] = {}  # what the language keeps per core and launch (pipe, masks, printing)
+        self.at_end: list[Callable[[], None]] = []  # checks of the language at kernel end
+        self.fences: dict[str, list[int]] = {}  # data_sync_barrier: memory -> instructions known to have ended
+        self.woken: list[Pipe] = []
+        self.settling = False
+        self.lines: dict[str, list[int]] = {}  # lines of the data cache (`cache`)
+        self.gm_read = self.gm_written = 0  # bytes
+        self.regions: list[tuple[str, int, int]] = []
+        self.me: Access = []  # the access to global memory being issued, and its array
+        self.touching: GlobalArray
+        self.racing: list[tuple[Any, ...]] = []  # stores of which it is not known yet whether they change bytes
+
+    @property
+    def name(self) -> str:
+        """`aiv 3`, as reports call it."""
+        return f"{self.kind} {self.index}"
+
+    # ------------------------------------------------------------------ issue
+
+    def _checked(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+        """Issue an instruction: order, definedness, work, time. Returns what its work returns."""
+        pipe = plan.pipe
+        if pipe.parked is not None:
+            return self.park(pipe, self.issue, (plan, site, gm, at), site)
+        pipe.n = n = pipe.n + 1
+        slot, clock = pipe.slot, pipe.clock
+        me = [n, slot, site, plan, self.turn, self.serial, clock]
+        for region in plan.reads:
+            for cell in region.cells:
+                last = cell.write
+                if last[0] > clock[last[1]]:
+                    clock = hazards.local(self, last, me, region, "RAW")
+                cell.reads[slot] = me
+        for region in plan.writes:
+            for cell in region.cells:
+                reads = cell.reads
+                if reads:
+                    for last in reads.values():
+                        if last[0] > clock[last[1]] and last is not me:
+                            clock = hazards.local(self, last, me, region, "WAR")
+                    cell.reads = {}
+                else:
+                    last = cell.write
+                    if last[0] > clock[last[1]]:
+                        clock = hazards.local(self, last, me, region, "WAW")
+                cell.write = me
+        if gm is None:
+            if plan.epoch != self.epoch:
+                define.local(self, plan, me)
+            result = plan.run()
+        else:
+            shape = plan.gm
+            end = at + shape.span  # type: ignore[union-attr]
+            if end > gm.nbytes or at < 0:
+                self.stray(plan, site, gm, at, end)
+            if shape.write:  # type: ignore[union-attr]
+                if not plan.private:
+                    self.me, self.touching = me, gm
+                    gm.write(at, end, me, self.gm_clash)
+                if not gm.owned:
+                    gm.own()
+                self.gm_written += shape.nbytes  # type: ignore[union-attr]
+            else:
+                if not plan.private:
+                    self.me, self.touching = me, gm
+                    gm.read(at, end, me, self.gm_clash)
+                self.gm_read += shape.nbytes  # type: ignore[union-attr]
+            if plan.epoch != self.epoch or gm.defined is not None:
+                define.through(self, plan, me, gm, at)
+            result = plan.run(gm, at)
+            if self.racing:
+                hazards.judge(self)
+        pipe.spend(self.now, plan.cycles)
+        self.now += self.issue_cost
+        return result
+
+    def _bare(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+        """The same without any check but the end of an array's padding."""
+        pipe = plan.pipe
+        if pipe.parked is not None:
+            return self.park(pipe, self.issue, (plan, site, gm, at), site)
+        pipe.n += 1
+        if gm is None:
+            result = plan.run()
+        else:
+            shape = plan.gm
+            end = at + shape.span  # type: ignore[union-attr]
+            if end > gm.nbytes or at < 0:
+                self.stray(plan, site, gm, at, end)
+            if shape.write:  # type: ignore[union-attr]
+                if not gm.owned:
+                    gm.own()
+                gm.stores += 1
+                self.gm_written += shape.nbytes  # type: ignore[union-attr]
+            else:
+                self.gm_read += shape.nbytes  # type: ignore[union-attr]
+            result = plan.run(gm, at)
+        pipe.spend(self.now, plan.cycles)
+        self.now += self.issue_cost
+        return result
+
+    def _recorded(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+        """Issue and enter into the record of the launch."""
+        if plan.pipe.parked is not None:
+            return self.park(plan.pipe, self.issue, (plan, site, gm, at), site)
+        result = self._checked(plan, site, gm, at) if self.checks.hazards else self._bare(plan, site, gm, at)
+        self.device.record.enter(self, plan, gm, at)  # type: ignore[union-attr]
+        return result
+
+    def gm_clash(self, earlier: Access, a: int, b: int, write: bool) -> None:
+        """Compare the access being issued with an earlier one to the same global bytes."""
+        me = self.me
+        if earlier[5] == self.serial:
+            if earlier[0] > me[6][earlier[1]] and earlier is not me:
+                hazards.in_core_gm(self, earlier, me, a, b, write)
+        elif earlier[5] >= 0:
+            clock = self.slots[me[1]].known.get(earlier[5])
+            if clock is None or earlier[0] > clock[earlier[1]]:
+                hazards.across(self, earlier, me, a, b, write)
+
+    def finish(self) -> None:
+        """The kernel's body has returned: every pipe must have drained, every flag be down."""
+        for check in self.at_end:
+            check()
+        deadlock.at_end(self)
+        for row in self.flags:
+            for flag in (row or {}).values():
+                if flag.outstanding > 0:
+                    self.report(
+                        "FLAG_LEFT_SET",
+                        f"{flag.name} on {self.name}, set at {place(flag.last_set)}, is never waited for; the next "
+                        "kernel on this core would start with the flag up",
+                        flag.last_set,
+                        operation="set_flag",
+                    )
+
+    # ------------------------------------------------------------------ bounds and reports
+
+    def region(self, memory: str, pieces: tuple[Piece, ...], operation: str, site: Site) -> Region:
+        """The interned region of a footprint; OOB_PHYS where it leaves the memory."""
+        store = self.memories[memory]
+        found = store.regions.get(pieces)
+        if found is not None:
+            return found
+        region = Region(store, pieces)
+        if region.start < 0 or region.end > store.size:
+            past = region.end - store.size
+            where = f"[{region.start}:{region.end})"
+            self.report(
+                "OOB_PHYS",
+                f"{operation} touches {memory} bytes {where}, {past} bytes past the end of {memory} "
+                f"({store.size} bytes)",
+                site,
+                operation=operation,
+            )
+            raise AssertionError("OOB_PHYS ends the launch")
+        return store.region(pieces)
+
+    def stray(self, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:
+        """An access that leaves its array: a warning inside the padding, a fault beyond it."""
+        past = end - gm.nbytes
+        beyond = at < 0 or past > PADDING
+        verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
+        where = f"{-at} bytes before its start" if at < 0 else f"{past} bytes past its end"
+        turn = f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
+        self.report(
+            "OOB_GM",
+            f"{plan.name} {verb} bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes), {where}{turn}",
+            site,
+            operation=plan.name,
+            severity="fault" if beyond else "warn",
+        )
+        if not gm.owned:
+            gm.own()
+
+    def report(self, code: str, message: str, *sites: Site | None, operation: str = "", severity: str = "") -> None:
+        """Hand a finding to the launch, which raises, warns or collects as the checks say."""
+        self.device.report(Finding(code, message, self.name, operation, sites, severity))

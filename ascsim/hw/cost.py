@@ -1,0 +1,149 @@
+"""Cycles of an instruction on a Soc. Nothing else in the package knows a duration.
+
+Holds the vector unit with its UB bank conflicts, copies between GM and UB, the scalar unit, and what a launch adds.
+The constants were fitted to published measurements of a 910B1 (1850 MHz); each names its unit and its source:
+"meas" (the row or rows of the fit), "doc" (the vendor's rate tables), "model" (another model's constant), or
+"not published" (then 0). Core-internal costs are cycles at any clock; GM times are kept in ns and scale.
+Not modelled: L2 hits and re-use, atomic stores, MTE traffic in the UB banks, several cores on one GM range,
+vector masks (a repeat counts eight blocks), and the cube side (MTE1, mmad, fixpipe, ND to NZ).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from math import ceil, gcd
+
+from .soc import Soc
+
+# Cycles per repeat of 256 B, by cost class and element size in bytes (doc: rates in elements per cycle).
+CYCLES_PER_REPEAT: dict[str, dict[int, int]] = {
+    "simple": {1: 1, 2: 1, 4: 1, 8: 1},  # add to max, adds, abs, relu, compare, select, duplicate, copies, bits
+    "exp": {2: 4, 4: 2},  # exp, ln, sqrt, div
+    "mul_add_dst": {2: 2, 4: 2},
+}
+VECTOR_START = 22  # cycles an instruction. meas: pipe times of add_c1, add_c3; 24.4 back to back (bank_s1)
+READ_WRITE_CONFLICT = 1.8  # cycles a repeat. meas: bank_s5
+BARRIER_DRAIN = 58  # cycles. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80
+
+GM_LOAD_LATENCY = 215  # ns, once after the pipe stood idle. meas: add_c1
+GM_STORE_LATENCY = 116  # ns, likewise. meas: add_c1
+GM_LOAD_RATE = 54.5  # bytes a cycle and core. model; only the sum with the latency is measured
+GM_STORE_RATE = 102.0  # bytes a cycle and core. model; likewise
+COPY_MINIMUM = 20.6  # cycles a copy, however small. meas: dc_ub1
+GM_PIECE = 512  # bytes; a burst costs every piece it touches. meas: dc_ub4
+
+SCALAR_ACCESS = 11  # cycles. meas: add_c0, 34 a turn of two reads and a write, loop and addition included
+ISSUE = 2  # cycles. meas: scalar time of add_c1, 26 cycles for the 12 instructions of a chunk
+FLAG = 0  # cycles from set to wait. not published
+
+LAUNCH = 0.5  # us. meas: four rows of one core
+LAUNCH_PER_CORE = 0.1  # us. meas, weak: 2.5 to 13.4 us for 48 AIV
+LAUNCH_MIX = 10.0  # us more when AIC and AIV start together. meas, weak
+
+Operand = tuple[int, int, int]  # byte address in UB, block stride, repeat stride (both in 32 B blocks)
+_Place = tuple[int, int, int, int]  # bank group, bank column, block stride, repeat stride
+
+
+class Cost:
+    """Prices instructions for one launch: `aiv` and `aic` cores share GM for as long as it runs."""
+
+    __slots__ = ("idle_latency", "load_rate", "soc", "store_rate")
+
+    def __init__(self, soc: Soc, aiv: int, aic: int = 0) -> None:
+        self.soc = soc
+        active = max(1, min(aiv, soc.aiv) + min(aic, soc.aic))  # blocks beyond the chip's cores wait for their turn
+        share = soc.gm_rate / soc.clock_mhz / active
+        self.load_rate = min(GM_LOAD_RATE, share)  # bytes a cycle
+        self.store_rate = min(GM_STORE_RATE, share)
+        # Cycles to add to an instruction that finds its pipe idle: copies that follow each other hide the latency.
+        self.idle_latency: dict[str, int] = {
+            "MTE2": round(GM_LOAD_LATENCY * soc.clock_mhz / 1000),
+            "MTE3": round(GM_STORE_LATENCY * soc.clock_mhz / 1000),
+        }
+
+    def vector(self, repeats: int, per_repeat: float = 1.0) -> int:
+        """A vector instruction; `per_repeat` is the rate of its class times its `bank_factor`."""
+        return VECTOR_START + ceil(repeats * per_repeat)
+
+    def load(self, nbytes: int, bursts: int = 1, *, gm_address: int = 0, gm_pitch: int = 0) -> int:
+        """GM to UB: `bursts` equal bursts of `nbytes` together, `gm_pitch` bytes from start to start (0: adjacent)."""
+        return _copy(nbytes, bursts, gm_address, gm_pitch, self.load_rate)
+
+    def store(self, nbytes: int, bursts: int = 1, *, gm_address: int = 0, gm_pitch: int = 0) -> int:
+        """UB to GM, as `load`."""
+        return _copy(nbytes, bursts, gm_address, gm_pitch, self.store_rate)
+
+    def scalar_access(self) -> int:
+        """One element read or written by the scalar unit, in UB or GM alike (a GM miss is not published)."""
+        return SCALAR_ACCESS
+
+    def issue(self) -> int:
+        """Time of the scalar unit to hand one instruction to a pipe."""
+        return ISSUE
+
+    def flag(self) -> int:
+        """From a set_flag to the start of what waits for it."""
+        return FLAG
+
+    def barrier(self) -> int:
+        """What a barrier on the vector pipe adds before the next instruction: the drain of the one before it."""
+        return BARRIER_DRAIN
+
+    def launch_overhead_us(self, cores: int, mix: bool = False) -> float:
+        """Task duration less the time of the cores."""
+        return LAUNCH + LAUNCH_PER_CORE * cores + LAUNCH_MIX * mix
+
+    def gm_time_us(self, read_bytes: int, written_bytes: int, allocated_bytes: int, cores: int) -> float:
+        """Least time for a launch's GM traffic. Of what is written, that which L2 cannot keep goes to GM as well;
+        `allocated_bytes` is everything that passed through L2."""
+        written_back = min(written_bytes, max(0, allocated_bytes - self.soc.l2))
+        rate = min(self.soc.gm_rate, cores * GM_LOAD_RATE * self.soc.clock_mhz)
+        return (read_bytes + written_back) / rate if cores else 0.0
+
+
+def bank_factor(dst: Operand, sources: tuple[Operand, ...], repeats: int = 1) -> float:
+    """Mean cycles per repeat that the UB banks need, 1 without conflict (doc: address rule; meas: bank_* rows).
+
+    A 32 B block lies in bank group (address / 32) mod 16, column address / 64 KiB (an operand keeps its first
+    block's column). A group serves one block a cycle, so blocks read by one repeat that share a group take turns,
+    and so do blocks written. A write into a bank that the repeat reads costs READ_WRITE_CONFLICT, unless all eight
+    blocks line up with those of a source. An instruction that also reads its destination names it as a source.
+    """
+    places = tuple([(address >> 5 & 15, address >> 16, blk, rep) for address, blk, rep in (dst, *sources)])
+    return _factor(places, min(max(repeats, 1), 16))
+
+
+@lru_cache(maxsize=4096)
+def _factor(places: tuple[_Place, ...], repeats: int) -> float:
+    column = places[0][1]
+    turns = min(repeats, 16 // gcd(16, *(rep for _, _, _, rep in places)))  # then the groups recur
+    total = 0.0
+    for turn in range(turns):
+        write, *reads = (_groups(place, turn) for place in places)
+        taken = [max(Counter(write).values()), *Counter(group for read in reads for group in read).values()]
+        shared = [read for read, place in zip(reads, places[1:], strict=True) if place[1] == column]
+        if write not in shared and any(not set(write).isdisjoint(read) for read in shared):
+            total += max(READ_WRITE_CONFLICT, *taken)
+        else:
+            total += max(taken)
+    return total / turns
+
+
+def _groups(place: _Place, turn: int) -> list[int]:
+    """Bank groups that one repeat touches; block stride 0 reads its block once."""
+    first, _, blk, rep = place
+    return [(first + rep * turn + blk * i) & 15 for i in range(8 if blk else 1)]
+
+
+def _copy(nbytes: int, bursts: int, gm_address: int, gm_pitch: int, rate: float) -> int:
+    """Cycles of a copy: each burst pays as many GM pieces as it touches over as many as it fills at best."""
+    burst = nbytes // bursts if bursts else 0
+    if not burst:
+        return round(COPY_MINIMUM)
+    if gm_pitch in (0, burst):  # adjacent bursts are one long one: neighbours come from L2
+        burst, bursts, gm_pitch = nbytes, 1, 0
+    period = min(bursts, GM_PIECE // gcd(GM_PIECE, gm_pitch))
+    touched = sum(((gm_address + i * gm_pitch) % GM_PIECE + burst - 1) // GM_PIECE + 1 for i in range(period))
+    stretch = touched / period / ceil(burst / GM_PIECE)
+    return max(round(COPY_MINIMUM), ceil(nbytes * stretch / rate))

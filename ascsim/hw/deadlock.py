@@ -1,0 +1,101 @@
+"""Deadlock reports: why the scalar unit or a pipe of a core can never go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from .findings import Site, place
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .events import Flag
+    from .pipe import Pipe
+
+TIMEOUT = "on the device this ends as an AI-core timeout (error 507014 or 507018)"
+
+
+def _raise(core: Core, kind: str, text: str, site: Site | None) -> NoReturn:
+    core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}", site)
+
+
+def waiting(core: Core, pipe: Pipe) -> tuple[Flag, Site]:
+    """The flag at which a parked pipe stands, and the line."""
+    assert pipe.parked is not None
+    _, args, site, *_ = pipe.parked[0]
+    return args[0], site
+
+
+def describe(core: Core) -> str:
+    """Each parked pipe, its blocking wait, and how many entries queue behind it."""
+    parts = []
+    for pipe in core.slots:
+        if pipe.parked is not None:
+            flag, site = waiting(core, pipe)
+            behind = len(pipe.parked) - 1
+            parts.append(f"{pipe.name} waits for {flag.name} ({place(site)}), {behind} entries behind it")
+    return "; ".join(parts)
+
+
+def queued_set(core: Core, flag: Flag) -> Site | None:
+    """The line of a set of this flag that is stuck in a parked queue."""
+    for call, args, site, *_ in flag.src.parked or ():
+        if call == core._fire and args[0] is flag:
+            return site
+    return None
+
+
+def kind_of(core: Core, otherwise: str) -> tuple[str, str]:
+    """Follow "waits for" from the first parked pipe: a ring, a held set, or a set that was never issued."""
+    pipe = next(pipe for pipe in core.slots if pipe.parked is not None)
+    seen: list[Pipe] = []
+    chain = []
+    while pipe not in seen:
+        seen.append(pipe)
+        flag, site = waiting(core, pipe)
+        chain.append(f"{pipe.name} waits {flag.name} ({place(site)})")
+        assert pipe.parked is not None
+        if pipe.parked[0][0] == core._fire:
+            return "held_set", chain[-1] + ": the flag is still up and holds its set"
+        if queued_set(core, flag) is None:
+            return otherwise, f"{chain[-1]}, whose set was never issued"
+        pipe = flag.src
+    ring = chain[seen.index(pipe) :]
+    return "cycle", " <- ".join([*ring, pipe.name])
+
+
+def scalar(core: Core, flag: Flag, site: Site) -> NoReturn:
+    """The scalar unit waits for a flag that nothing already issued can set."""
+    at = queued_set(core, flag)
+    if at is None:
+        text = f"S waits for {flag.name} ({place(site)}) before the program has issued its set"
+        _raise(core, "scalar", text, site)
+    _, why = kind_of(core, "scalar")
+    text = f"S waits for {flag.name} ({place(site)}), whose set ({place(at)}) is stuck: {why}; {describe(core)}"
+    _raise(core, "cycle", text, site)
+
+
+def scalar_all(core: Core, site: Site | None) -> NoReturn:
+    """The scalar unit waits for all pipes, one of which stands at a wait."""
+    kind, why = kind_of(core, "scalar")
+    _raise(core, kind, f"S waits at {place(site)} until every pipe has drained, but {why}; {describe(core)}", site)
+
+
+def queue_full(core: Core, pipe: Pipe, depth: int, site: Site | None) -> NoReturn:
+    """The scalar unit cannot issue: the queue of a parked pipe is full."""
+    flag, at = waiting(core, pipe)
+    _raise(
+        core,
+        "queue_full",
+        f"S stalls at {place(site)}: the queue of {pipe.name} holds its {depth} entries behind the wait for "
+        f"{flag.name} ({place(at)}); {describe(core)}",
+        site,
+    )
+
+
+def at_end(core: Core) -> None:
+    """The kernel has ended and a pipe still stands at a wait."""
+    if all(pipe.parked is None for pipe in core.slots):
+        return
+    kind, why = kind_of(core, "no_set")
+    stuck = next(pipe for pipe in core.slots if pipe.parked is not None)
+    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", waiting(core, stuck)[1])

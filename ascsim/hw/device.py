@@ -1,0 +1,249 @@
+"""One launch: its cores, its global memory, its findings. Everything lives here, so nothing is left over after it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .checks import Checks
+from .core import Core
+from .cost import Cost
+from .cross import Cross
+from .errors import ArgumentValueError, SimulatorWarning
+from .findings import AT_ONCE, SEVERITY, Finding, Site, locate, place
+from .global_memory import Arena, GlobalArray
+from .memory import Access, Memory
+from .record import Record
+from .scheduler import Scheduler
+from .soc import Soc
+
+# KernelType of the vendor's runtime: number -> (name, AIC a group, AIV a group, cross-core flags work)
+KERNEL_TYPES = (
+    ("AIV_ONLY", 0, 1, False),
+    ("AIC_ONLY", 1, 0, False),
+    ("MIX_AIV_HARD_SYNC", 0, 1, True),
+    ("MIX_AIC_HARD_SYNC", 1, 0, True),
+    ("MIX_AIV_1_0", 0, 1, True),
+    ("MIX_AIC_1_0", 1, 0, True),
+    ("MIX_AIC_1_1", 1, 1, True),
+    ("MIX_AIC_1_2", 1, 2, True),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a core stands in the launch."""
+
+    serial: int
+    kind: str
+    group: int
+    sub: int
+    index: int
+
+
+@dataclass(frozen=True)
+class CoreTotals:
+    """What is kept of a core that has ended. Times in cycles, traffic in bytes."""
+
+    kind: str
+    index: int
+    block: int
+    end: int
+    busy: dict[str, int]
+    gm_read: int
+    gm_written: int
+    regions: list[tuple[str, int, int]]
+
+
+def no_name(core: Core, memory: Memory, start: int, end: int, site: Site) -> tuple[str, int]:
+    """The name and base address of the buffer that holds these bytes: here nobody knows it."""
+    return "", 0
+
+
+class Device:
+    """The machine of one launch.
+
+    soc          the chip's record
+    kernel_type  number of the vendor's KernelType
+    blocks       groups of cores to launch
+    checks       what is checked and what a finding does
+    record       keep every issued instruction, for replay
+    auto_sync    the device compiler orders vector with vector and scalar accesses (on vector cores)
+    insert_sync  any missing order inside a core is added instead of reported
+    only         block numbers to run; the others are left out
+    """
+
+    def __init__(
+        self,
+        soc: Soc,
+        kernel_type: int,
+        blocks: int,
+        *,
+        checks: Checks,
+        record: bool = False,
+        auto_sync: bool = True,
+        insert_sync: bool = False,
+        only: Sequence[int] | None = None,
+        namer: Callable[[Core, Memory, int, int, Site], tuple[str, int]] = no_name,
+    ) -> None:
+        self.soc, self.blocks, self.checks = soc, blocks, checks
+        self.auto_sync, self.insert_sync, self.namer = auto_sync, insert_sync, namer
+        self.kernel_type = int(kernel_type)
+        _, self.aic, self.aiv, self.has_scheduler = KERNEL_TYPES[self.kernel_type]
+        self.mix = self.aic > 0 and self.aiv > 0
+        self.ratio = self.aiv if self.mix else 1
+        self.cost = Cost(soc, blocks * self.aiv, blocks * self.aic)
+        self.arena = Arena()
+        self.record = Record() if record else None
+        self.places = self._places(range(blocks) if only is None else only)
+        self.cross = Cross(self)
+        self.found: dict[Any, Finding] = {}
+        self.seen: dict[Any, tuple[int, int, int, int]] = {}  # last pair of accesses counted for a finding
+        self.raced: set[tuple[int, int, int]] = set()  # accesses that take part in a reported race
+        self.carried: list[tuple[int, Any, GlobalArray, Access]] = []  # loads that brought undefined bytes
+        self.unwritten: list[tuple[Core, str, str, Access, list[Access]]] = []  # uses to be judged at the end
+        self.finished: list[CoreTotals] = []
+        self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
+
+    def _places(self, groups: Sequence[int]) -> list[Place]:
+        out: list[Place] = []
+        for group in groups:
+            if not 0 <= group < self.blocks:
+                raise ArgumentValueError(
+                    "launch", operand="blocks to run", value=group, rule=f"0 <= block < {self.blocks}"
+                )
+            for kind, many in (("aic", self.aic), ("aiv", self.aiv)):
+                for sub in range(many):
+                    index = group * self.ratio + sub if kind == "aiv" else group
+                    out.append(Place(len(out), kind, group, sub if self.mix else 0, index))
+        return out
+
+    # ------------------------------------------------------------------ running
+
+    def argument(self, name: str, data: memoryview, defined: bool = True) -> GlobalArray:
+        """Give an array of the caller (bytes, C order) its place in global memory."""
+        return self.arena.add(name, data, defined)
+
+    def run(self, body: Callable[[], Any]) -> None:
+        """Run `body` once a core; raises what a kernel raised. The caller's arrays are not touched."""
+        self.scheduler = Scheduler(self.places, self._enter, self._leave, body)
+        try:
+            self.scheduler.run()
+            self._judge_undefined()
+            self.cross.finish()
+        finally:
+            self._warn()
+
+    def _enter(self, where: Place) -> Core:
+        spare = self.pool[where.kind]
+        core = spare.pop() if spare else Core(self, where.kind)
+        core.start(where.serial, where.group, where.sub, where.index)
+        return core
+
+    def _leave(self, core: Core) -> None:
+        ends = [core.now, *(pipe.free for pipe in core.slots)]
+        busy = {pipe.name: pipe.busy for pipe in core.slots}
+        self.finished.append(
+            CoreTotals(core.kind, core.index, core.group, max(ends), busy, core.gm_read, core.gm_written, core.regions)
+        )
+        if self.record is None:  # a recorded launch is replayed on the memories it ran on
+            self.pool[core.kind].append(core)
+
+    def totals(self) -> list[CoreTotals]:
+        """One record a core, in core order."""
+        return sorted(self.finished, key=lambda t: (t.block, t.kind, t.index))
+
+    def write_back(self) -> None:
+        """Copy every array that the kernel has written into the caller's memory."""
+        for array in self.arena.arrays:
+            if array.stores and array.source.readonly:
+                raise ArgumentValueError(
+                    "launch", "the kernel writes this argument, but the array is read-only", operand=array.name
+                )
+        for array in self.arena.arrays:
+            if array.stores:
+                if self.record is not None:
+                    self.record.keep_initial(array)
+                array.source[:] = array.data[: array.nbytes]
+
+    # ------------------------------------------------------------------ findings
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All that was found, in the order in which it was."""
+        return list(self.found.values())
+
+    def report(self, finding: Finding) -> None:
+        """Raise, warn later, or collect, as the checks say."""
+        known = self.found.get(finding.key)
+        if known is not None:
+            known.count += 1
+            if finding.core not in known.cores:
+                known.cores.append(finding.core)
+            finding = known
+        action = {"fault": self.checks.faults, "warn": self.checks.warnings}.get(finding.severity, "collect")
+        at_once = finding.code in AT_ONCE and finding.severity == "fault"
+        if action == "off" and not at_once:
+            return
+        self.found[finding.key] = finding
+        if action == "raise" or at_once:
+            raise finding.error()
+
+    def report_deadlock(self, core: Core, text: str, site: Site | None) -> NoReturn:
+        """Report that a core can never go on."""
+        self.report(Finding("DEADLOCK", text, core.name, "wait_flag", (site,)))
+        raise AssertionError("DEADLOCK ends the launch")
+
+    def again(self, code: str, earlier: Access, me: Access, severity: str = "") -> bool:
+        """Whether a clash at these two lines is known; if so it is counted (once a pair of accesses)."""
+        self.raced.add((earlier[5], earlier[1], earlier[0]))
+        self.raced.add((me[5], me[1], me[0]))
+        key = (code, severity or SEVERITY[code], locate(earlier[2]), locate(me[2]))
+        pair = (earlier[5], earlier[0], me[5], me[0])
+        before = self.seen.get(key)
+        self.seen[key] = pair
+        found = self.found.get(key)
+        if before is None or found is None:
+            return False
+        if before != pair:
+            found.count += 1
+            name = self.core_name(me[5])
+            if name not in found.cores:
+                found.cores.append(name)
+        return True
+
+    def undefined(self, core: Core, text: str, me: Access, sources: list[Access]) -> None:
+        """An access uses undefined bytes, which loads `sources` may have brought; a race of one of them explains it."""
+        if self.checks.warnings == "raise" and not sources:
+            core.report("UNINIT_READ", text, me[2], operation=me[3].name)
+            return
+        self.unwritten.append((core, core.name, text, me, sources))
+
+    def _judge_undefined(self) -> None:
+        for _, name, text, me, sources in self.unwritten:
+            if not any((a[5], a[1], a[0]) in self.raced for a in (me, *sources)):
+                self.report(Finding("UNINIT_READ", text, name, me[3].name, (me[2],)))
+
+    def _warn(self) -> None:
+        """Give the launch's warnings, each once, at the author's lines."""
+        for finding in self.findings:
+            if finding.severity == "warn" and self.checks.warnings == "warn":
+                name, line = locate(finding.sites[-1]) if finding.sites else ("ascsim", 0)
+                warnings.warn_explicit(finding.text(), SimulatorWarning, name, line)
+
+    # ------------------------------------------------------------------ names
+
+    def core_name(self, serial: int) -> str:
+        """`aiv 3`."""
+        where = self.places[serial]
+        return f"{where.kind} {where.index}"
+
+    def pipe_name(self, access: Access) -> str:
+        """The pipe of an access of any core."""
+        return str(access[3].pipe.name)
+
+    def line_of(self, site: Site | None) -> str:
+        """`kernel.py:31`."""
+        return place(site)

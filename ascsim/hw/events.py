@@ -1,0 +1,84 @@
+"""Flags inside a core, and the tokens and counters of flags between cores."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .findings import Site
+from .pipe import Pipe, Token
+
+IDS = 8  # ids of one pipe pair
+RESERVED = (6, 7)  # kept by the system and by automatic synchronisation
+CROSS_IDS = 16
+CROSS_LIMIT = 15  # a counter that would pass this stops the program
+
+# HardEvent values of the vendor's API: number -> (source pipe, destination pipe)
+EVENTS = tuple(
+    tuple(name.split("_"))
+    for name in (
+        "MTE2_MTE1 MTE1_MTE2 MTE1_M M_MTE1 MTE2_V V_MTE2 MTE3_V V_MTE3 M_V V_M V_V MTE3_MTE1 MTE1_MTE3 MTE1_V MTE2_M "
+        "M_MTE2 V_MTE1 M_FIX FIX_M MTE3_MTE2 MTE2_MTE3 S_V V_S S_MTE2 MTE2_S S_MTE3 MTE3_S MTE2_FIX FIX_MTE2 FIX_S "
+        "M_S FIX_MTE3 MTE1_FIX FIX_MTE1 FIX_FIX"
+    ).split()
+)
+EVENT_NUMBER = {"_".join(pair): number for number, pair in enumerate(EVENTS)}
+# Pairs that the vendor's calls drop silently on the other kind of core; both halves of a mix kernel hold them.
+SILENT = {
+    "aic": frozenset("MTE2_V V_MTE2 MTE3_V V_MTE3 V_V S_V V_S".split()),
+    "aiv": frozenset("MTE2_MTE1 MTE1_MTE2 MTE1_M M_MTE1 M_FIX FIX_M".split()),
+}
+# Pairs of which each core kind has both pipes, yet no flag.
+ABSENT = frozenset("M_MTE3 MTE3_M".split())
+
+
+class Flag:
+    """One flag of a core: (source pipe, destination pipe, id).
+
+    A FIFO of tokens pairs the k-th wait with the k-th set; `outstanding` counts sets less waits in issue order.
+    """
+
+    __slots__ = ("dst", "event", "guard", "holder", "id", "last_set", "outstanding", "src", "tokens")
+
+    def __init__(self, event: str, number: int, src: Pipe, dst: Pipe) -> None:
+        self.event, self.id, self.src, self.dst = event, number, src, dst
+        self.reset()
+
+    def reset(self) -> None:
+        """Down, never set."""
+        self.tokens: deque[Token] = deque()
+        self.outstanding = 0
+        self.last_set: Site | None = None
+        self.holder = ""  # the queue that holds the id, in words
+        self.guard = self.id in RESERVED  # the author may not use it without a word (`basic.block_sync`)
+
+    @property
+    def name(self) -> str:
+        """`MTE2_V id 0`."""
+        return f"{self.event} id {self.id}"
+
+
+class Counter:
+    """One cross-core flag of one core: tokens not yet consumed, and how many came and went."""
+
+    __slots__ = ("mode", "pushed", "tokens", "waits")
+
+    def __init__(self) -> None:
+        self.tokens: deque[Token] = deque()
+        self.pushed = self.waits = 0
+        self.mode: int | None = None
+
+
+class Round:
+    """Reports of one (mode, id) of one scope: the k-th of every member make the k-th round."""
+
+    __slots__ = ("reports",)
+
+    def __init__(self) -> None:
+        self.reports: dict[int, deque[Token]] = {}
+
+    def report(self, member: int, token: Token, members: list[int]) -> list[Token] | None:
+        """Enter a report; the tokens of the round it completes, or None."""
+        self.reports.setdefault(member, deque()).append(token)
+        if all(self.reports.get(m) for m in members):
+            return [self.reports[m].popleft() for m in members]
+        return None

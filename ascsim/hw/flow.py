@@ -1,0 +1,172 @@
+"""Flags, barriers and parked pipes of one core.
+
+A pipe whose wait has no token is parked: what is issued to it queues behind the wait and executes when the token
+comes. Only the pipe is held, unless it is S: then the program itself can go no further, and since nobody else can
+set an in-core flag that is a deadlock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import deadlock
+from .events import Flag
+from .findings import Site, place
+from .pipe import ALWAYS, Pipe, Token, merge
+
+if TYPE_CHECKING:
+    from .core import Core
+
+
+class Flow:
+    """The part of a Core that orders things. Mixed into `core.Core`, whose attributes it uses."""
+
+    settling: bool  # a wake is under way
+    turn: int
+    now: int
+
+    def set_flag(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        """Issue a set: in the source pipe's queue it captures the end of everything before it."""
+        flag.outstanding += 1
+        if flag.outstanding > 1:
+            self.report(
+                "FLAG_DOUBLE_SET",
+                f"set_flag({flag.name}) on {self.name}, {place(site)}: the set at {place(flag.last_set)} is still "
+                "outstanding; a second set without a wait between is undefined on the device",
+                flag.last_set,
+                site,
+                operation="set_flag",
+            )
+        flag.last_set = site
+        self.now += self.flag_cost
+        if flag.src.parked is not None:
+            self.park(flag.src, self._fire, (flag, site), site)
+        else:
+            self._fire(flag, site)
+
+    def _fire(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        src = flag.src
+        if flag.tokens and self.checks.hold_sets:
+            src.parked = deque(((self._fire, (flag, site), site, self.turn, self.now),))
+            return
+        clock = src.clock.copy()
+        clock[src.slot] = src.n
+        flag.tokens.append(Token(clock, src.known, src.free if src.free > self.now else self.now))
+        if flag.dst.parked is not None:
+            self.wake(flag.dst)
+
+    def wait_flag(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        """Issue a wait: the destination pipe goes on once the flag is up, and takes it down."""
+        flag.outstanding -= 1
+        self.now += self.flag_cost
+        if flag.dst.parked is not None:
+            self.park(flag.dst, self._take, (flag, site), site)
+        elif flag.tokens:
+            self._take(flag, site)
+        elif flag.dst is self.scalar:
+            deadlock.scalar(self, flag, site)
+        else:
+            flag.dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now),))
+
+    def _take(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        token = flag.tokens.popleft()
+        dst = flag.dst
+        if dst is self.scalar:
+            self.join_scalar(token)
+        else:
+            dst.clock = self.join(dst.clock, token.clock)
+            if token.known is not dst.known:
+                dst.known = merge(dst.known, token.known)
+            if token.time > dst.ready:
+                dst.ready = token.time
+        if flag.src.parked is not None:
+            self.wake(flag.src)
+
+    # ------------------------------------------------------------------ parking
+
+    def park(self: Core, pipe: Pipe, call: Callable[..., Any], args: tuple[Any, ...], site: Site | None) -> None:  # type: ignore[misc]
+        """Queue an entry behind the wait at the head of a parked pipe."""
+        queue = pipe.parked
+        assert queue is not None
+        depth = self.checks.queue_depth
+        if depth is not None and len(queue) >= depth:
+            deadlock.queue_full(self, pipe, depth, site)
+        queue.append((call, args, site, self.turn, self.now))
+
+    def wake(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
+        """A flag that a parked pipe may stand at has changed: let every pipe run that can."""
+        self.woken.append(pipe)
+        if self.settling:
+            return
+        self.settling = True
+        turn, now = self.turn, self.now
+        try:
+            while self.woken:
+                self._run_parked(self.woken.pop(0))
+        finally:
+            self.settling = False
+            self.turn, self.now = turn, now
+
+    def _run_parked(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
+        queue = pipe.parked
+        while queue:
+            call, args, _, self.turn, self.now = queue[0]
+            if self.stuck(call, args):
+                pipe.parked = queue
+                return
+            queue.popleft()
+            pipe.parked = None
+            call(*args)
+        pipe.parked = None
+
+    def stuck(self: Core, call: Callable[..., Any], args: tuple[Any, ...]) -> bool:  # type: ignore[misc]
+        """Whether an entry at the head of a queue cannot go on: a wait without token, a held set."""
+        if call == self._take:
+            return not args[0].tokens
+        return call == self._fire and self.checks.hold_sets and bool(args[0].tokens)
+
+    # ------------------------------------------------------------------ barriers and the scalar unit
+
+    def barrier(self: Core, pipe: Pipe, site: Site) -> None:  # type: ignore[misc]
+        """pipe_barrier(P): what was issued to P ends before what will be issued to P starts."""
+        if pipe.parked is not None:
+            self.park(pipe, self.barrier, (pipe, site), site)
+        elif pipe.clock[pipe.slot] != ALWAYS:
+            pipe.clock = pipe.ended(self.now).clock
+            pipe.ready = max(pipe.ready, pipe.free + self.device.cost.barrier())
+
+    def barrier_all(self: Core, site: Site) -> None:  # type: ignore[misc]
+        """pipe_barrier(PIPE_ALL): S waits until every pipe has drained."""
+        if any(pipe.parked is not None for pipe in self.slots):
+            deadlock.scalar_all(self, site)
+        self.join_scalar(self.everything())
+
+    def everything(self: Core) -> Token:  # type: ignore[misc]
+        """All that has ended once every pipe has drained."""
+        known = self.scalar.known
+        for pipe in self.slots:
+            known = merge(known, pipe.known)
+        return Token([pipe.n for pipe in self.slots], known, max(self.now, *(pipe.free for pipe in self.slots)))
+
+    def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
+        """S has waited for a token: so has everything issued from now on, in every pipe."""
+        self.now = max(self.now, token.time)
+        for pipe in self.slots:
+            self._join(pipe, token)
+
+    def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
+        if pipe.parked is not None:
+            self.park(pipe, self._join, (pipe, token), None)
+            return
+        pipe.clock = self.join(pipe.clock, token.clock)
+        pipe.known = merge(pipe.known, token.known)
+
+    def fence(self: Core, memories: tuple[str, ...]) -> None:  # type: ignore[misc]
+        """data_sync_barrier: earlier accesses to these memories end before anything issued later."""
+        if any(pipe.parked is not None for pipe in self.slots):
+            deadlock.scalar_all(self, None)
+        for memory in memories:
+            self.fences[memory] = [pipe.n for pipe in self.slots]
+        self.now = max(self.now, *(pipe.free for pipe in self.slots))

@@ -1,0 +1,158 @@
+"""What a clash of two accesses means: an order that the compiler adds, or a finding with both sites and the cure.
+
+Called only when two accesses to common bytes are not ordered by the clocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .events import EVENT_NUMBER
+from .findings import place
+from .memory import Access, Region, overlap, show_runs
+from .pipe import Clock, Token
+
+if TYPE_CHECKING:
+    from .core import Core
+
+VERB = {"RAW": ("reads", "writes"), "WAR": ("overwrites", "reads"), "WAW": ("overwrites", "writes")}
+AUTO_SYNC = frozenset(("V", "MTE2", "MTE3"))  # what the compiler orders with S, in both directions, on an AIV
+
+
+def local(core: Core, earlier: Access, me: Access, region: Region, code: str) -> Clock:
+    """Two accesses to one local memory. Returns the clock of the access being issued, which may have grown."""
+    if settled(core, earlier, me, region.memory.name):
+        return me[6]
+    code = same_pipe(earlier, me, code)
+    if not core.device.again(code, earlier, me):
+        common = []
+        for other in (*earlier[3].reads, *earlier[3].writes):
+            if other.memory is region.memory:
+                common += overlap(other, region)
+        common.sort()
+        name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
+        where = f"{region.memory.name} {name}{show_runs(common, base)}"
+        finding(core, earlier, me, code, where)
+    return me[6]
+
+
+def in_core_gm(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writes: bool) -> None:
+    """Two accesses of one core to global memory."""
+    if settled(core, earlier, me, "GM"):
+        return
+    writes = me[3].gm.write
+    code = same_pipe(earlier, me, "RAW" if not writes else "WAW" if earlier_writes else "WAR")
+    if not core.device.again(code, earlier, me):
+        finding(core, earlier, me, code, f"GM {core.touching.name}[{a}:{b})")
+
+
+def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writes: bool, judging: bytes = b"") -> None:
+    """Accesses of two cores to global memory.
+
+    Whether a store changes the common bytes is known only after it: then `judge` calls again with the bytes that
+    stood there before.
+    """
+    writes = me[3].gm.write
+    code = "GM_RACE_WW" if writes and earlier_writes else "GM_RACE_RW"
+    device = core.device
+    array = core.touching
+    if device.checks.gm_races == "always":
+        changed = True
+    elif writes and not judging:
+        core.racing.append((earlier, me, a, b, earlier_writes, bytes(array.data[a:b])))
+        return
+    elif writes:
+        changed = judging != array.data[a:b] or (earlier_writes and judging != array.source[a:b])
+    else:
+        changed = array.data[a:b] != array.source[a:b]
+    severity = "fault" if changed else "warn"
+    if device.again(code, earlier, me, severity):
+        return
+    other = device.core_name(earlier[5])
+    verb, was = VERB["WAW" if writes and earlier_writes else "WAR" if writes else "RAW"]
+    first, second = place(earlier[2]), place(me[2])
+    tail = ""
+    if code == "GM_RACE_WW" and (b - a < 32 or min(b - a, me[3].gm.block) != me[3].gm.block):
+        tail = "; hint tail: whole 32-byte blocks reach into the neighbour's share, data_copy_pad stores single bytes"
+    message = (
+        f"{code} on GM {array.name}[{a}:{b}): {core.name}: {me[3].name}, {second} ({_pipe(core, me)}) {verb} what "
+        f"{other}: {earlier[3].name}, {first} {was}; nothing orders the two cores"
+        f"{'' if changed else ', though the bytes stay the same'}. Needs cross_core_set_flag on pipe "
+        f"{device.pipe_name(earlier)} after line {_line(first)} on {other} and cross_core_wait_flag before line "
+        f"{_line(second)} on {core.name}, or sync_all between{tail}"
+    )
+    core.report(code, message, earlier[2], me[2], operation=me[3].name, severity=severity)
+
+
+def judge(core: Core) -> None:
+    """Decide the races of the store that has just run."""
+    races, core.racing = core.racing, []
+    for earlier, me, a, b, earlier_writes, before in races:
+        across(core, earlier, me, a, b, earlier_writes, judging=before)
+
+
+def settled(core: Core, earlier: Access, me: Access, memory: str) -> bool:
+    """Whether the compiler adds this order, or a data-sync barrier gave it."""
+    fence = core.fences.get(memory)
+    if fence is not None and fence[earlier[1]] >= earlier[0]:
+        return True
+    first, second = core.slots[earlier[1]], core.slots[me[1]]
+    device = core.device
+    if not device.insert_sync:
+        pair = {first.name, second.name}
+        if not (device.auto_sync and core.kind == "aiv" and "S" in pair and pair - {"S"} <= AUTO_SYNC):
+            return False
+    clock = list(earlier[6])
+    clock[earlier[1]] = earlier[0]
+    token = Token(clock, second.known, first.free)
+    if second is core.scalar:
+        core.join_scalar(token)
+    else:
+        second.clock = core.join(second.clock, token.clock)
+        second.ready = max(second.ready, token.time)
+    me[6] = second.clock
+    return True
+
+
+def same_pipe(earlier: Access, me: Access, code: str) -> str:
+    """NO_BARRIER_* where both accesses belong to one pipe."""
+    return f"NO_BARRIER_{code}" if earlier[1] == me[1] else code
+
+
+def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> None:
+    """Report two accesses of one core that nothing orders."""
+    verb, was = VERB[code.rpartition("_")[2]]
+    first, second = place(earlier[2]), place(me[2])
+    message = (
+        f"{code} on {where} ({core.name}): {me[3].name}, {second} ({_pipe(core, me)}) {verb} what {earlier[3].name}, "
+        f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. {remedy(core, earlier, me, first, second)}"
+    )
+    if earlier[4] >= 0 and me[4] >= 0 and earlier[4] != me[4]:
+        message += (
+            f" Loop-carried: turn {earlier[4]} against turn {me[4]}; the usual cure is the reverse flag, set once "
+            "before the loop and waited for once after it."
+        )
+    core.report(code, message, earlier[2], me[2], operation=me[3].name)
+
+
+def remedy(core: Core, earlier: Access, me: Access, first: str, second: str) -> str:
+    """The call that orders the two, in one sentence."""
+    a, b = core.slots[earlier[1]].name, core.slots[me[1]].name
+    if a == b:
+        return f"Needs pipe_barrier(PIPE_{a}) between line {_line(first)} and line {_line(second)}."
+    if f"{a}_{b}" not in EVENT_NUMBER:
+        return f"Needs pipe_barrier(PIPE_ALL) between line {_line(first)} and line {_line(second)}."
+    queue = core.state.get("tpipe")
+    other = f", or a queue {a} -> {b} for this buffer" if queue is not None else ""
+    return (
+        f"Needs set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line "
+        f"{_line(second)}{other}."
+    )
+
+
+def _pipe(core: Core, access: Access) -> str:
+    return core.slots[access[1]].name
+
+
+def _line(text: str) -> str:
+    return text.rpartition(":")[2]

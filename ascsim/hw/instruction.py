@@ -1,0 +1,77 @@
+"""What an issue needs to know of an instruction: its footprints, its work, and its price.
+
+A Plan is everything about a call that depends only on its operands' places, types and parameters. It is made once
+and issued many times; what changes from issue to issue (the place in global memory, the call site) is handed to
+`Core.issue`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .memory import Region
+from .pipe import Pipe
+
+
+class GmShape:
+    """A footprint in global memory relative to its start: `count` runs of `block` bytes, `stride` bytes apart.
+
+    `write` tells a store from a load; `atomic` names the update of an atomic store ("" for a plain one).
+    """
+
+    __slots__ = ("atomic", "block", "count", "nbytes", "span", "stride", "write")
+
+    def __init__(self, block: int, stride: int, count: int, write: bool, atomic: str) -> None:
+        self.block, self.stride, self.count, self.write, self.atomic = block, stride, count, write, atomic
+        self.span = (count - 1) * stride + block  # bytes from the first to the last
+        self.nbytes = count * block  # bytes moved
+
+    def runs(self, at: int) -> list[tuple[int, int]]:
+        """The runs [start, end) when the footprint starts at byte `at`."""
+        return [(a, a + self.block) for a in range(at, at + self.count * self.stride, self.stride)]
+
+
+@lru_cache(maxsize=4096)
+def gm_shape(block: int, stride: int = 0, count: int = 1, write: bool = False, atomic: str = "") -> GmShape:
+    """The interned footprint; equal ones are one object."""
+    if count == 1 or stride == block:
+        block, count = block * count, 1
+    return GmShape(block, stride if count > 1 else block, count, write, atomic)
+
+
+class Plan:
+    """One instruction, ready to issue on one core.
+
+    name     the call, for reports
+    pipe     where it goes
+    reads, writes   local footprints
+    run      does the work: `run()`, or `run(array, at)` where `gm` is given
+    cycles   how long the pipe is busy
+    gm       footprint in global memory, or None
+    carry    copies definedness along with the bytes, called like `run`; None for an instruction that uses its
+             sources (undefined bytes are then reported)
+    voids    bytes written whose value is undefined (padding that no pad value fills)
+    private  True if its accesses to `gm` are exempt from race checks (slots of soft synchronisation)
+    """
+
+    __slots__ = ("carry", "cycles", "epoch", "gm", "name", "pipe", "private", "reads", "run", "voids", "writes")
+
+    def __init__(
+        self,
+        name: str,
+        pipe: Pipe,
+        reads: Sequence[Region],
+        writes: Sequence[Region],
+        run: Callable[..., Any],
+        cycles: int,
+        gm: GmShape | None = None,
+        carry: Callable[..., Any] | None = None,
+        voids: Region | None = None,
+        private: bool = False,
+    ) -> None:
+        self.name, self.pipe, self.run, self.cycles, self.gm = name, pipe, run, cycles, gm
+        self.reads, self.writes = tuple(reads), tuple(writes)
+        self.carry, self.voids, self.private = carry, voids, private
+        self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined

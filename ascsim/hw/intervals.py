@@ -1,0 +1,82 @@
+"""A run-length map from byte ranges of one global array to their last accesses.
+
+Used once accesses to an array may conflict; until then `global_memory` keeps bounding boxes and a compressed log.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+from .memory import START, Access
+
+Clash = Callable[[Access, int, int, bool], None]  # earlier access, first and last+1 common byte, earlier is a write
+
+
+class RunCell:
+    """Last write and reads since of one run; `atomic` gathers the atomic updates since that write."""
+
+    __slots__ = ("atomic", "reads", "write")
+
+    def __init__(self, write: Access, reads: dict[tuple[int, int], Access], atomic: dict[tuple[int, int], Access]):
+        self.write, self.reads, self.atomic = write, reads, atomic
+
+
+class RunMap:
+    """Sorted runs; the run that starts at `starts[i]` ends where the next one starts."""
+
+    __slots__ = ("cells", "starts")
+
+    def __init__(self) -> None:
+        self.starts: list[int] = [-(1 << 62)]
+        self.cells: list[RunCell] = [RunCell(START, {}, {})]
+
+    def _cut(self, at: int) -> int:
+        """Make a run start at `at`; its index."""
+        index = bisect_left(self.starts, at)
+        if index < len(self.starts) and self.starts[index] == at:
+            return index
+        cell = self.cells[index - 1]
+        self.starts.insert(index, at)
+        self.cells.insert(index, RunCell(cell.write, dict(cell.reads), dict(cell.atomic)))
+        return index
+
+    def _common(self, index: int, a: int, b: int) -> tuple[int, int]:
+        end = self.starts[index + 1] if index + 1 < len(self.starts) else b
+        return max(a, self.starts[index]), min(b, end)
+
+    def read(self, a: int, b: int, me: Access, clash: Clash) -> None:
+        """Bytes a to b-1 are read: compare with the last write and the atomic updates since."""
+        first, last = self._cut(a), self._cut(b)
+        for index in range(first, last):
+            cell = self.cells[index]
+            lo, hi = self._common(index, a, b)
+            clash(cell.write, lo, hi, True)
+            for earlier in cell.atomic.values():
+                clash(earlier, lo, hi, True)
+            cell.reads[me[5], me[1]] = me
+
+    def write(self, a: int, b: int, me: Access, clash: Clash, atomic: str = "") -> None:
+        """Bytes a to b-1 are written: compare with the reads since, or with the last write where there are none."""
+        first, last = self._cut(a), self._cut(b)
+        for index in range(first, last):
+            cell = self.cells[index]
+            lo, hi = self._common(index, a, b)
+            for earlier in cell.reads.values():
+                clash(earlier, lo, hi, False)
+            for earlier in cell.atomic.values():
+                if earlier[3].gm.atomic != atomic:
+                    clash(earlier, lo, hi, True)
+            if not cell.reads and (atomic or not cell.atomic):
+                clash(cell.write, lo, hi, True)
+            if atomic:
+                cell.atomic[me[5], me[1]] = me
+                cell.reads.clear()
+        if not atomic:
+            self.starts[first + 1 : last] = []
+            self.cells[first:last] = [RunCell(me, {}, {})]
+
+    def written(self, a: int, b: int) -> list[Access]:
+        """The accesses that wrote bytes a to b-1 last."""
+        first, last = bisect_right(self.starts, a) - 1, bisect_left(self.starts, b)
+        return [cell.write for cell in self.cells[first:last]]

@@ -1,0 +1,155 @@
+"""One local memory of a core: bytes, definedness, and who touched which byte last.
+
+A Region is an interned byte footprint. The bytes of a memory are partitioned into Cells: two bytes share a cell
+as long as no region seen so far holds one of them without the other. So a cell remembers its last accesses once,
+however many bytes it has and wherever they lie, and a region is a list of cells. A new region that cuts a cell
+splits it and adds the new half to every region that held the whole.
+
+Undefined bytes hold 0xFF: a NaN in every float type, and -1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+UNDEFINED = 0xFF
+# A piece of a footprint: first byte and ((count, stride in bytes), ...); the innermost dimension has stride 1.
+Piece = tuple[int, tuple[tuple[int, int], ...]]
+# An access: [n, pipe slot, call site, plan, loop turn, core serial, clock]. A list because an order that the
+# compiler adds while the access is being issued is entered into its clock.
+Access = list[Any]
+START: Access = [0, 0, None, None, None, -1, None]  # "before the launch": ordered before everything
+
+
+class Cell:
+    """Bytes that every region so far holds together; their last write and the reads since, one a pipe."""
+
+    __slots__ = ("reads", "regions", "size", "write")
+
+    def __init__(self, size: int, write: Access, reads: dict[int, Access], regions: list[Region]) -> None:
+        self.size, self.write, self.reads, self.regions = size, write, reads, regions
+
+
+class Region:
+    """An interned footprint in one memory."""
+
+    __slots__ = ("cells", "end", "memory", "pieces", "start")
+
+    def __init__(self, memory: Memory, pieces: tuple[Piece, ...]) -> None:
+        self.memory, self.pieces = memory, pieces
+        self.start = min(first for first, _ in pieces)
+        self.end = max(last_byte(piece) for piece in pieces)
+        self.cells: list[Cell] = []
+
+    def views(self, array: np.ndarray) -> list[np.ndarray]:
+        """The region's bytes in an array that has one element a byte, piece by piece, writable in place."""
+        size = array.itemsize
+        return [
+            as_strided(array[first:], tuple(n for n, _ in dims), tuple(step * size for _, step in dims))
+            for first, dims in self.pieces
+        ]
+
+    def mask(self) -> np.ndarray:
+        """True at the region's bytes, over the whole memory."""
+        out = np.zeros(self.memory.size, np.bool_)
+        for view in self.views(out):
+            view[...] = True
+        return out
+
+    @property
+    def contiguous(self) -> bool:
+        """One run of bytes."""
+        return len(self.pieces) == 1 and len(self.pieces[0][1]) == 1
+
+
+def last_byte(piece: Piece) -> int:
+    """One past the last byte of a piece."""
+    first, dims = piece
+    return first + sum((n - 1) * step for n, step in dims) + 1
+
+
+class Memory:
+    """A flat byte array with bounds, definedness and last accesses."""
+
+    __slots__ = ("align", "bytes", "cells", "defined", "high", "labels", "name", "regions", "size", "view")
+
+    def __init__(self, name: str, size: int, align: int) -> None:
+        self.name, self.size, self.align = name, size, align
+        self.bytes = np.full(size, UNDEFINED, np.uint8)
+        self.view = memoryview(self.bytes)  # type: ignore[arg-type]
+        self.defined = np.zeros(size, np.bool_)
+        self.labels = np.zeros(size, np.int32)  # byte -> index into cells
+        self.cells = [Cell(size, START, {}, [])]
+        self.regions: dict[tuple[Piece, ...], Region] = {}
+        self.high = 0  # bytes above were never in a region
+
+    def reset(self) -> None:
+        """As at power-on; the partition stays, it holds no state of its own."""
+        self.bytes[: self.high] = UNDEFINED
+        self.defined[: self.high] = False
+        for cell in self.cells:
+            cell.write, cell.reads = START, {}
+
+    def run(self, start: int, length: int) -> Region:
+        """The region of one contiguous run."""
+        return self.region(((start, ((length, 1),)),))
+
+    def region(self, pieces: tuple[Piece, ...]) -> Region:
+        """The interned region of a footprint that lies inside the memory."""
+        found = self.regions.get(pieces)
+        if found is None:
+            found = self.regions[pieces] = Region(self, pieces)
+            self.high = max(self.high, found.end)
+            self._resolve(found)
+        return found
+
+    def _resolve(self, region: Region) -> None:
+        if region.contiguous:
+            labels = self.labels[region.start : region.end]
+            first = self.cells[labels[0]]
+            if first.size == labels.size and (labels == labels[0]).all():
+                region.cells.append(first)
+                first.regions.append(region)
+                return
+            views, flat = [labels], labels
+        else:
+            views, flat = region.views(self.labels), self.labels[region.mask()]
+        for label, count in zip(*(part.tolist() for part in np.unique(flat, return_counts=True)), strict=True):
+            cell = self.cells[label]
+            if count < cell.size:
+                cell = self._split(cell, count)
+                for view in views:
+                    view[view == label] = len(self.cells) - 1
+            region.cells.append(cell)
+            cell.regions.append(region)
+
+    def _split(self, cell: Cell, count: int) -> Cell:
+        """Take `count` bytes out of a cell into a new one with the same history."""
+        cell.size -= count
+        part = Cell(count, cell.write, dict(cell.reads), list(cell.regions))
+        for region in part.regions:
+            region.cells.append(part)
+        self.cells.append(part)
+        return part
+
+
+def overlap(a: Region, b: Region) -> list[tuple[int, int]]:
+    """The common bytes of two regions of one memory, as runs [start, end)."""
+    return runs_of(a.mask() & b.mask())
+
+
+def runs_of(mask: np.ndarray) -> list[tuple[int, int]]:
+    """Runs [start, end) of the True bytes of a mask."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def show_runs(runs: list[tuple[int, int]], base: int = 0) -> str:
+    """`[0:256)`, or the first runs and how many more."""
+    if not runs:
+        return "[]"
+    text = ", ".join(f"[{a - base}:{b - base})" for a, b in runs[:2])
+    return text if len(runs) <= 2 else f"{text} and {len(runs) - 2} more runs"

@@ -1,0 +1,91 @@
+"""Pipes and their clocks.
+
+A clock says how many instructions of each pipe of a core are known to have ended: a list, one entry a pipe slot,
+never changed in place. `Pipe.clock` is what has ended when the pipe's next instruction starts. What is known of
+other cores stands apart in `known` (core serial -> clock), which is replaced, not copied, at a cross-core wait.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+Clock = list[int]
+Known = dict[int, Clock]
+
+AIV_PIPES = ("S", "V", "MTE2", "MTE3")
+AIC_PIPES = ("S", "M", "MTE1", "MTE2", "MTE3", "FIX")
+ALWAYS = 1 << 62  # clock entry of a pipe whose own earlier instructions have always ended (S; V under auto_sync)
+NOTHING: Known = {}
+
+
+def join4(a: Clock, b: Clock) -> Clock:
+    """Elementwise maximum, four pipes. Written out: a wait costs two of these."""
+    a0, a1, a2, a3 = a
+    b0, b1, b2, b3 = b
+    return [a0 if a0 > b0 else b0, a1 if a1 > b1 else b1, a2 if a2 > b2 else b2, a3 if a3 > b3 else b3]
+
+
+def join_any(a: Clock, b: Clock) -> Clock:
+    """Elementwise maximum of two clocks of one core."""
+    return [x if x > y else y for x, y in zip(a, b)]  # noqa: B905 - equal lengths by construction
+
+
+def merge(a: Known, b: Known) -> Known:
+    """What two parties know of other cores, together."""
+    if a is b or not b:
+        return a
+    if not a:
+        return b
+    out = dict(a)
+    for core, clock in b.items():
+        mine = out.get(core)
+        out[core] = clock if mine is None else join_any(mine, clock)
+    return out
+
+
+class Token:
+    """What a set carries to its wait: everything that has ended by then, and the cycle at which it fired."""
+
+    __slots__ = ("clock", "known", "time")
+
+    def __init__(self, clock: Clock, known: Known, time: int) -> None:
+        self.clock, self.known, self.time = clock, known, time
+
+
+class Pipe:
+    """One in-order queue of a core."""
+
+    __slots__ = ("busy", "clock", "floor", "free", "known", "latency", "n", "name", "parked", "ready", "slot")
+
+    def __init__(self, name: str, slot: int, width: int, *, self_ordered: bool, latency: int = 0) -> None:
+        self.name, self.slot, self.latency = name, slot, latency  # latency: cycles before work when it stood idle
+        self.floor = [0] * width  # the clock at the start of a block
+        if self_ordered:
+            self.floor[slot] = ALWAYS
+        self.reset()
+
+    def reset(self) -> None:
+        """State at the start of a block."""
+        self.n = 0  # instructions issued
+        self.clock: Clock = self.floor
+        self.known: Known = NOTHING
+        self.parked: deque[tuple[Any, ...]] | None = None  # entries behind an unmet wait, the wait first
+        self.free = -1  # cycle at which everything issued so far has ended
+        self.ready = 0  # cycle before which the next instruction cannot start: flags and barriers
+        self.busy = 0  # cycles of work
+
+    def spend(self, now: int, cycles: int) -> None:
+        """Enter an instruction, handed over at cycle `now`, into the timeline."""
+        start = self.free
+        if start < self.ready or start < now:
+            start = self.ready if self.ready > now else now
+            cycles += self.latency
+        self.free = start + cycles
+        self.busy += cycles
+
+    def ended(self, now: int) -> Token:
+        """All that has ended once everything issued to this pipe so far has ended."""
+        clock = self.clock.copy()
+        clock[self.slot] = self.n
+        return Token(clock, self.known, self.free if self.free > now else now)

@@ -1,0 +1,125 @@
+"""Which core runs now.
+
+Cores run one at a time in order of their serial numbers, each until it ends or waits for another core. Only then
+does a second thread exist: the waiting core keeps its own, and the baton goes on. Nothing ever runs concurrently.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import current
+
+if TYPE_CHECKING:
+    from .core import Core
+
+
+class _Abandoned(BaseException):
+    """Unwinds the kernels of cores that wait when the launch has failed. Not for the kernel to catch."""
+
+
+class Waiter:
+    """A core that waits for another: until when, in words, and the lock that holds its thread."""
+
+    __slots__ = ("core", "failed", "lock", "ready", "why")
+
+    def __init__(self, core: Core, ready: Callable[[], bool], why: Callable[[], str]) -> None:
+        self.core, self.ready, self.why = core, ready, why
+        self.lock = threading.Lock()
+        self.lock.acquire()
+        self.failed = False  # nobody can ever make it ready
+
+
+class Scheduler:
+    """Runs the cores of one launch."""
+
+    def __init__(
+        self,
+        places: list[Any],
+        enter: Callable[[Any], Core],
+        leave: Callable[[Core], None],
+        body: Callable[[], Any],
+    ) -> None:
+        self.places, self.enter, self.leave, self.body = places, enter, leave, body
+        self.next_place = 0
+        self.waiting: list[Waiter] = []
+        self.error: BaseException | None = None
+        self.done = threading.Event()
+        self.progress = 0  # grows when a core runs on; a polling core waits for it
+
+    def run(self) -> None:
+        """Run every core to its end; raises what the first failing kernel raised."""
+        self._loop()
+        self.done.wait()
+        if self.error is not None:
+            raise self.error
+
+    def _loop(self) -> None:
+        """Called by the thread that holds the baton while no kernel is on its stack."""
+        while True:
+            if self.error is not None:
+                if self.waiting:
+                    self.waiting.pop(0).lock.release()
+                    return
+                break
+            ready = next((waiter for waiter in self.waiting if waiter.ready()), None)
+            if ready is not None:
+                self._resume(ready)
+                return
+            if self.next_place < len(self.places):
+                self.next_place += 1
+                self._run(self.places[self.next_place - 1])
+            elif self.waiting:
+                self.waiting[0].failed = True
+                self._resume(self.waiting[0])
+                return
+            else:
+                break
+        self.done.set()
+
+    def _resume(self, waiter: Waiter) -> None:
+        self.waiting.remove(waiter)
+        self.progress += 1
+        waiter.lock.release()
+
+    def _run(self, place: Any) -> None:
+        self.progress += 1
+        core = self.enter(place)
+        token = current.core.set(core)
+        try:
+            with np.errstate(all="ignore"):
+                self.body()
+            core.finish()
+            self.leave(core)
+        except _Abandoned:
+            pass
+        except BaseException as error:
+            self.error = self.error or error
+        finally:
+            current.core.reset(token)
+
+    def wait(
+        self,
+        core: Core,
+        ready: Callable[[], bool],
+        why: Callable[[], str],
+        stuck: Callable[[list[Waiter]], BaseException],
+    ) -> None:
+        """The running core gives up its turn until `ready()`; raises `stuck(waiters)` where that can never be."""
+        if ready():
+            return
+        waiter = Waiter(core, ready, why)
+        self.waiting.append(waiter)
+        self.waiting.sort(key=lambda w: w.core.serial)
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._loop,), daemon=True).start()
+        waiter.lock.acquire()
+        if self.error is not None:
+            raise _Abandoned
+        if waiter.failed:
+            raise stuck([waiter, *self.waiting])

@@ -1,0 +1,132 @@
+"""What the next launch runs on and how it is watched: one frozen value in one context variable.
+
+`set_platform` and `settings` are the only ways to change it. A context variable belongs to its thread (or task):
+a new thread starts from the defaults.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any, TypeVar
+
+from ascsim.hw.checks import Checks
+from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, BackendError, OptionError, SimulatorWarning
+
+from .platform import Backend, Platform
+
+E = TypeVar("E", bound=Enum)
+
+NPU_MISSING = "the NPU backend is not built yet; Backend.Model runs the same kernel"
+
+
+def member(kind: type[E], value: Any, operation: str, operand: str) -> E:
+    """`value` as a member of `kind`, given the member, its value or its name."""
+    if isinstance(value, kind):
+        return value
+    for candidate in kind:
+        if value == candidate.value or value == candidate.name:
+            return candidate
+    legal = "one of " + ", ".join(str(candidate.value) for candidate in kind)
+    raise ArgumentValueError(operation, f"no such {kind.__name__}", operand=operand, value=value, rule=legal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings in force.
+
+    backend   Backend.Model simulates.
+    platform  whose sizes, core counts and rates are simulated.
+    checks    what is checked and what a finding does (`Checks`).
+    record    keep the full list of issued instructions, for traces and replay.
+    blocks    numbers of the blocks to simulate; None simulates all.
+    device    device number that the runtime library answers; a label.
+    """
+
+    backend: Backend = Backend.Model
+    platform: Platform = Platform.Ascend910B1
+    checks: Checks = field(default_factory=Checks)
+    record: bool = False
+    blocks: tuple[int, ...] | None = None
+    device: int = 0
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "backend", member(Backend, self.backend, "settings", "backend"))
+        store(self, "platform", member(Platform, self.platform, "settings", "platform"))
+        if not isinstance(self.checks, Checks):
+            raise ArgumentTypeError("settings", operand="checks", value=self.checks, rule="an instance of Checks")
+        if not isinstance(self.record, bool):
+            raise ArgumentTypeError("settings", operand="record", value=self.record, rule="True or False")
+        if self.blocks is not None:
+            store(self, "blocks", _block_numbers(self.blocks))
+        if not isinstance(self.device, int) or self.device < 0:
+            raise BackendError("settings", operand="device", value=self.device, rule="an int of 0 or more")
+
+
+def _block_numbers(blocks: Any) -> tuple[int, ...]:
+    numbers = tuple(blocks) if isinstance(blocks, Iterable) and not isinstance(blocks, str) else (blocks,)
+    if not numbers or not all(type(number) is int and number >= 0 for number in numbers):
+        rule = "a non-empty list of block numbers of 0 or more, or None for all"
+        raise ArgumentValueError("settings", operand="blocks", value=blocks, rule=rule)
+    return tuple(sorted(set(numbers)))
+
+
+DEFAULTS = Settings()
+_NAMES = tuple(setting.name for setting in fields(Settings))
+_settings: ContextVar[Settings] = ContextVar("ascsim_settings", default=DEFAULTS)
+
+
+def current_settings() -> Settings:
+    """The settings that the next launch of this thread takes."""
+    return _settings.get()
+
+
+def change(**changes: Any) -> None:
+    """Change some settings of this thread for good."""
+    _settings.set(replace(_settings.get(), **changes))
+
+
+class settings:
+    """Change some settings for the length of a `with` block; see `Settings` for the names.
+
+    with settings(checks=Checks.strict(), record=True, blocks=[0]) as now:
+        kernel[8](x, y)
+    """
+
+    def __init__(self, **changes: Any) -> None:
+        unknown = [name for name in changes if name not in _NAMES]
+        if unknown:
+            raise OptionError("settings", "no such setting", operand=unknown[0], rule="one of " + ", ".join(_NAMES))
+        self._changes = changes
+        self._tokens: list[Token[Settings]] = []
+        Settings(**changes)  # a wrong value is refused where it is written, not where it is entered
+
+    def __enter__(self) -> Settings:
+        self._tokens.append(_settings.set(replace(_settings.get(), **self._changes)))
+        return _settings.get()
+
+    def __exit__(self, *exception: object) -> None:
+        _settings.reset(self._tokens.pop())
+
+
+def set_platform(
+    backend: Backend | str,
+    soc_version: Platform | None = None,
+    device_id: int | None = None,
+    check: bool = True,
+) -> None:
+    """Choose what launches run on. `check` refuses a backend that is missing at once instead of at the launch."""
+    backend = member(Backend, backend, "set_platform", "backend")
+    platform = Platform.Ascend910B1
+    if soc_version is not None:
+        platform = member(Platform, soc_version, "set_platform", "soc_version")
+    if check and backend is Backend.NPU:
+        raise BackendError("set_platform", NPU_MISSING, operand="backend", value=backend.value)
+    if platform is Platform.Ascend910B2C:
+        text = "Ascend910B2C: nothing is published about this chip; it takes the values of Ascend910B2"
+        warnings.warn(text, SimulatorWarning, stacklevel=2)
+    change(backend=backend, platform=platform, **({} if device_id is None else {"device": device_id}))

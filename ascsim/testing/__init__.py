@@ -1,0 +1,1 @@
+"""Help for tests of kernels: the pytest plugin `ascsim.testing.plugin`."""

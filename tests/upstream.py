@@ -1,0 +1,77 @@
+"""Runs pyasc's own test files and tutorials, untouched, on ascsim.
+
+    python tests/upstream.py PYASC_CHECKOUT [FILE ...]
+
+A file is given relative to the checkout, or to its folder `python`. A file named test_*.py is run by pytest through
+the plugin, any other as a script by `python -m ascsim run`. One row a file, then `N of M pass`; the exit code is 0
+only if all do. Warnings of ascsim fail nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KNOWN = (
+    "tutorials/01_add/add.py",
+    "tutorials/02_add_framework/add_framework.py",
+    "test/kernels/test_vadd.py",
+    "test/kernels/insert_sync/test_vadd.py",
+    "test/kernels/insert_sync/test_vadd_scalar.py",
+)
+COUNTED = re.compile(r"(\d+) (passed|failed|error|errors|skipped)\b")
+LAST_LINES = 15  # of the output of a file that fails
+
+
+def find(checkout: Path, name: str) -> Path:
+    """The file that a name given on the command line means."""
+    for base in (checkout / "python", checkout):
+        if (base / name).is_file():
+            return (base / name).resolve()
+    sys.exit(f"upstream: no file {name!r} in {checkout} or {checkout / 'python'}")
+
+
+def run(file: Path) -> tuple[bool, str, str]:
+    """Whether a file passes, its counts, and its output."""
+    if file.name.startswith("test_"):
+        plugin = ["-p", "ascsim.testing.plugin", "--ascsim-alias", "--ascsim-backend=Model"]
+        command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default", *plugin, str(file)]
+    else:
+        command = ["-m", "ascsim", "run", str(file)]
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *command], env=environment, cwd=file.parent, capture_output=True, text=True, check=False
+    )
+    output = done.stdout + done.stderr
+    counts = dict(reversed(pair) for pair in COUNTED.findall(output.rsplit("\n", 2)[-2])) if output else {}
+    tested = "passed" in counts or not file.name.startswith(
+        "test_"
+    )  # a file whose tests are all skipped proves nothing
+    return done.returncode == 0 and tested, ", ".join(f"{n} {what}" for what, n in counts.items()) or "script", output
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run pyasc's own tests and tutorials on ascsim.")
+    parser.add_argument("checkout", type=Path, help="a checkout of pyasc")
+    parser.add_argument("files", nargs="*", default=list(KNOWN), help="files to run (default: all that are known)")
+    given = parser.parse_args()
+    files = [find(given.checkout, name) for name in given.files]
+    passed = 0
+    for file in files:
+        ok, counts, output = run(file)
+        passed += ok
+        print(f"{'pass' if ok else 'FAIL'}  {file.relative_to(given.checkout.resolve())}  ({counts})", flush=True)
+        if not ok:
+            print("".join(f"    {line}\n" for line in output.splitlines()[-LAST_LINES:]), end="", flush=True)
+    print(f"{passed} of {len(files)} pass")
+    return 0 if passed == len(files) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
