@@ -1,4 +1,16 @@
-"""ascsim: run, check and time Ascend AI-core kernels written with the pyasc API, without a device."""
+"""ascsim: run, check and time Ascend AI-core kernels written with the pyasc API, without a device.
+
+The public names: everything a kernel author may write (as in `import asc`), `jit`, the launch settings, the report,
+the checks, and the error classes.
+"""
+
+from . import language, lib, runtime
 from .hw.checks import Checks
-from .hw.errors import *  # noqa: F403
-from .hw.errors import SimulatorError, SimulatorWarning
+from .hw.errors import *
+from .language import *
+from .lib.jit import jit
+from .lib.options import CodegenOptions, CompileOptions, LaunchOptions
+from .lib.settings import settings
+from .report.table import Report
+
+__version__ = "0.1.0"

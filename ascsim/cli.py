@@ -64,7 +64,8 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     except SystemExit:
         raise
     except Exception as error:
-        sys.excepthook(type(error), error, _of_script(error.__traceback__, script))
+        shown = error.with_traceback(_of_script(error.__traceback__, script))
+        sys.excepthook(type(shown), shown, shown.__traceback__)
         return 1
     finally:
         alias.uninstall()

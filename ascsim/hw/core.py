@@ -1,7 +1,7 @@
 """One AIC or AIV: memories, pipes, flags, registers, and `issue`, which is the whole machine.
 
-Not here: flags, barriers and parked pipes (`flow`), what a clash means (`hazards`), other cores (`cross`,
-`scheduler`), and what an instruction does (its Plan).
+Not here: flags, barriers and parked pipes (`flow`), the ends of memories (`bounds`), what a clash means (`hazards`),
+other cores (`cross`, `scheduler`), scalar access to global memory (`cache`), what an instruction does (its Plan).
 """
 
 from __future__ import annotations
@@ -9,34 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import deadlock, define, hazards
+from . import define, hazards
+from .bounds import Bounds
 from .events import ABSENT, EVENTS, IDS, Flag
-from .findings import Finding, Site, place
+from .findings import Finding, Site
 from .flow import Flow
-from .global_memory import PADDING, GlobalArray
+from .global_memory import GlobalArray
 from .instruction import Plan
-from .memory import Access, Memory, Piece, Region
+from .memory import Access, Memory
 from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join_any
 
 if TYPE_CHECKING:
+    from .cache import Line
     from .device import Device
 
-FULL = (1 << 64) - 1
+# Mask registers and mask mode at power-on: high word, low word, counter mode.
+ALL_LANES = ((1 << 64) - 1, (1 << 64) - 1, False)
 
 
-class Registers:
-    """What instructions capture at issue. Reset at the start of a block."""
-
-    __slots__ = ("atomic", "counter", "mask_high", "mask_low", "pad_value")
-
-    def __init__(self) -> None:
-        self.mask_high, self.mask_low = FULL, FULL
-        self.counter = False  # mask mode: False normal, True counter
-        self.atomic: tuple[str, str] = ("", "")  # update of stores to global memory and its element type
-        self.pad_value = 0  # bit pattern
-
-
-class Core(Flow):
+class Core(Flow, Bounds):
     """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
 
     def __init__(self, device: Device, kind: str) -> None:
@@ -81,7 +72,9 @@ class Core(Flow):
         for row in self.flags:
             for flag in (row or {}).values():
                 flag.reset()
-        self.registers = Registers()
+        self.mask = ALL_LANES
+        self.atomic = ("", "")  # update of stores to global memory ("add", "max", "min") and its element type
+        self.pad_value: Any = None  # of data_copy_pad; None: never set
         self.now = 0  # cycle of the scalar unit
         self.turn = -1  # value of the innermost loop variable, for reports
         self.epoch += 1
@@ -90,7 +83,7 @@ class Core(Flow):
         self.fences: dict[str, list[int]] = {}  # data_sync_barrier: memory -> instructions known to have ended
         self.woken: list[Pipe] = []
         self.settling = False
-        self.lines: dict[str, list[int]] = {}  # lines of the data cache (`cache`)
+        self.lines: dict[tuple[GlobalArray, int], Line] = {}  # the data cache, oldest line first (`cache`)
         self.gm_read = self.gm_written = 0  # bytes
         self.regions: list[tuple[str, int, int]] = []
         self.me: Access = []  # the access to global memory being issued, and its array
@@ -112,6 +105,8 @@ class Core(Flow):
         pipe.n = n = pipe.n + 1
         slot, clock = pipe.slot, pipe.clock
         me = [n, slot, site, plan, self.turn, self.serial, clock]
+        if plan.updates:
+            clock = hazards.updates(self, me)
         for region in plan.reads:
             for cell in region.cells:
                 last = cell.write
@@ -204,61 +199,6 @@ class Core(Flow):
             clock = self.slots[me[1]].known.get(earlier[5])
             if clock is None or earlier[0] > clock[earlier[1]]:
                 hazards.across(self, earlier, me, a, b, write)
-
-    def finish(self) -> None:
-        """The kernel's body has returned: every pipe must have drained, every flag be down."""
-        for check in self.at_end:
-            check()
-        deadlock.at_end(self)
-        for row in self.flags:
-            for flag in (row or {}).values():
-                if flag.outstanding > 0:
-                    self.report(
-                        "FLAG_LEFT_SET",
-                        f"{flag.name} on {self.name}, set at {place(flag.last_set)}, is never waited for; the next "
-                        "kernel on this core would start with the flag up",
-                        flag.last_set,
-                        operation="set_flag",
-                    )
-
-    # ------------------------------------------------------------------ bounds and reports
-
-    def region(self, memory: str, pieces: tuple[Piece, ...], operation: str, site: Site) -> Region:
-        """The interned region of a footprint; OOB_PHYS where it leaves the memory."""
-        store = self.memories[memory]
-        found = store.regions.get(pieces)
-        if found is not None:
-            return found
-        region = Region(store, pieces)
-        if region.start < 0 or region.end > store.size:
-            past = region.end - store.size
-            where = f"[{region.start}:{region.end})"
-            self.report(
-                "OOB_PHYS",
-                f"{operation} touches {memory} bytes {where}, {past} bytes past the end of {memory} "
-                f"({store.size} bytes)",
-                site,
-                operation=operation,
-            )
-            raise AssertionError("OOB_PHYS ends the launch")
-        return store.region(pieces)
-
-    def stray(self, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:
-        """An access that leaves its array: a warning inside the padding, a fault beyond it."""
-        past = end - gm.nbytes
-        beyond = at < 0 or past > PADDING
-        verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
-        where = f"{-at} bytes before its start" if at < 0 else f"{past} bytes past its end"
-        turn = f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
-        self.report(
-            "OOB_GM",
-            f"{plan.name} {verb} bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes), {where}{turn}",
-            site,
-            operation=plan.name,
-            severity="fault" if beyond else "warn",
-        )
-        if not gm.owned:
-            gm.own()
 
     def report(self, code: str, message: str, *sites: Site | None, operation: str = "", severity: str = "") -> None:
         """Hand a finding to the launch, which raises, warns or collects as the checks say."""

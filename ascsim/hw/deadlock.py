@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from .findings import Site, place
+from .findings import Finding, Site, place
 
 if TYPE_CHECKING:
     from .core import Core
+    from .device import Device
     from .events import Flag
     from .pipe import Pipe
+    from .scheduler import Waiter
 
 TIMEOUT = "on the device this ends as an AI-core timeout (error 507014 or 507018)"
 
@@ -99,3 +101,15 @@ def at_end(core: Core) -> None:
     kind, why = kind_of(core, "no_set")
     stuck = next(pipe for pipe in core.slots if pipe.parked is not None)
     _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", waiting(core, stuck)[1])
+
+
+def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]) -> BaseException:
+    """The error of a core that waits for others when none of them can go on; the first waiter is the one it is for."""
+    stuck = sorted(waiters, key=lambda waiter: waiter.core.serial)
+    lines = [waiter.why() + "".join(f"; {text}" for text in (describe(waiter.core),) if text) for waiter in stuck]
+    serials = {waiter.core.serial for waiter in stuck}
+    ended = [device.core_name(p.serial) for p in device.places if p.serial not in serials]
+    rest = f"; ended before: {', '.join(ended[:8])}{' ...' if len(ended) > 8 else ''}" if ended else ""
+    text = f"DEADLOCK ({kind}): {'; '.join(lines)}{rest}; {TIMEOUT}"
+    finding, _ = device.enter(Finding("DEADLOCK", text, waiters[0].core.name, operation))
+    return finding.error()

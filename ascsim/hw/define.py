@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .findings import place
-from .memory import Access, Region, runs_of, show_runs
+from .ledger import Name, Use, name_of
+from .memory import Access, Memory, Region, runs_of
 
 if TYPE_CHECKING:
     from .core import Core
@@ -19,42 +22,50 @@ if TYPE_CHECKING:
 
 def local(core: Core, plan: Plan, me: Access) -> None:
     """Judge a plan that stays inside the core, and mark what it writes."""
-    if plan.carry is not None:
-        if all(_whole(region) for region in plan.reads):
-            _mark(core, plan)
-        else:
-            plan.carry()
-            core.epoch += 1
-        return
-    for region in plan.reads:
-        if not _whole(region):
+    unproved = [region for region in plan.reads if not _whole(region)]
+    if plan.carry is None:
+        for region in unproved:
             _used(core, plan, me, region)
-    _mark(core, plan)
+        _mark(core, plan, proved=not unproved)
+    elif unproved:
+        sources = [source for region in unproved for source in _sources(core, region.memory, _missing(region))]
+        core.device.carried[name_of(me)] = plan, sources
+        plan.carry()
+        core.epoch += 1
+    else:
+        _mark(core, plan)
 
 
 def through(core: Core, plan: Plan, me: Access, gm: GlobalArray, at: int) -> None:
     """The same for a plan that moves bytes from or to global memory."""
-    if plan.gm is not None and plan.gm.write:
-        for region in plan.reads:
-            if not _whole(region):
-                _used(core, plan, me, region)
+    assert plan.gm is not None
+    if plan.gm.write:
+        unproved = [region for region in plan.reads if not _whole(region)]
+        for region in unproved:
+            _used(core, plan, me, region)
         if gm.defined is not None:
             for a, b in plan.gm.runs(at):
                 gm.defined[a:b] = True
+        _mark(core, plan, proved=not unproved)
     elif gm.defined is not None and plan.carry is not None:
         plan.carry(gm, at)
         if not all(_whole(region) for region in plan.writes):
-            core.device.carried.append((core.serial, plan.writes, gm, me))
+            core.device.carried[name_of(me)] = plan, []
             core.epoch += 1
-        return
-    _mark(core, plan)
+    else:
+        _mark(core, plan)
 
 
 def _whole(region: Region) -> bool:
     return all(view.all() for view in region.views(region.memory.defined))
 
 
-def _mark(core: Core, plan: Plan) -> None:
+def _missing(region: Region) -> np.ndarray:
+    """Mask of the region's undefined bytes."""
+    return region.mask() & ~region.memory.defined
+
+
+def _mark(core: Core, plan: Plan, proved: bool = True) -> None:
     """Enter the written bytes as defined, then the padding that has no value as undefined."""
     voids = plan.voids
     lost = voids is not None and any(view.any() for view in voids.views(voids.memory.defined))
@@ -62,28 +73,34 @@ def _mark(core: Core, plan: Plan) -> None:
         for view in region.views(region.memory.defined):
             view[...] = True
     if voids is None:
-        plan.epoch = core.epoch
+        plan.epoch = core.epoch if proved else -1
         return
     for view in voids.views(voids.memory.defined):
         view[...] = False
     core.epoch += lost
 
 
+def _sources(core: Core, memory: Memory, mask: np.ndarray) -> list[Name]:
+    """The copies that left these bytes undefined, and those from which they had them."""
+    carried = core.device.carried
+    names = [name_of(memory.cells[label].write) for label in np.unique(memory.labels[mask]).tolist()]
+    return [source for name in names if name in carried for source in (name, *carried[name][1])]
+
+
 def _used(core: Core, plan: Plan, me: Access, region: Region) -> None:
-    """An instruction uses undefined bytes: a finding now, or at the end where a race may explain it."""
+    """An instruction uses undefined bytes: handed to the launch, which judges it."""
     memory = region.memory
-    runs = runs_of(region.mask() & ~memory.defined)
+    mask = _missing(region)
+    runs = runs_of(mask)
     a, b = runs[0]
-    before = [f"{cell.write[3].name}, {place(cell.write[2])}" for cell in region.cells if cell.write[3] is not None]
-    nearest = f"the nearest write is {before[0]}" if before else "never written"
+    before = [cell.write for cell in region.cells if cell.write[3] is not None and cell.write is not me]
+    nearest = "never written"
+    if before:
+        last = max(before, key=lambda access: access[0])
+        nearest = f"the nearest write before it is {last[3].name}, {place(last[2])}"
     name, _ = core.device.namer(core, memory, a, b, me[2])
     text = (
-        f"{plan.name}, {place(me[2])} ({plan.pipe.name}) uses undefined bytes {show_runs(runs)} of {memory.name}"
+        f"{plan.name}, {place(me[2])} ({plan.pipe.name}) uses undefined bytes {{}} of {memory.name}"
         f"{f' ({name})' if name else ''}: {nearest}"
     )
-    sources = [
-        access
-        for serial, regions, _, access in core.device.carried
-        if serial == core.serial and any(r.memory is memory and r.start < b and a < r.end for r in regions)
-    ]
-    core.device.undefined(core, text, me, sources)
+    core.device.undefined(core, Use(core.name, me, region, runs, text, _sources(core, memory, mask)))

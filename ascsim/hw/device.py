@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from .checks import Checks
 from .core import Core
 from .cost import Cost
 from .cross import Cross
 from .errors import ArgumentValueError, SimulatorWarning
-from .findings import AT_ONCE, SEVERITY, Finding, Site, locate, place
+from .findings import Site, place
 from .global_memory import Arena, GlobalArray
+from .ledger import Ledger
 from .memory import Access, Memory
 from .record import Record
 from .scheduler import Scheduler
@@ -62,7 +63,7 @@ def no_name(core: Core, memory: Memory, start: int, end: int, site: Site) -> tup
     return "", 0
 
 
-class Device:
+class Device(Ledger):
     """The machine of one launch.
 
     soc          the chip's record
@@ -88,10 +89,11 @@ class Device:
         only: Sequence[int] | None = None,
         namer: Callable[[Core, Memory, int, int, Site], tuple[str, int]] = no_name,
     ) -> None:
-        self.soc, self.blocks, self.checks = soc, blocks, checks
+        super().__init__(checks)
+        self.soc, self.blocks = soc, blocks
         self.auto_sync, self.insert_sync, self.namer = auto_sync, insert_sync, namer
         self.kernel_type = int(kernel_type)
-        _, self.aic, self.aiv, self.has_scheduler = KERNEL_TYPES[self.kernel_type]
+        self.kernel_type_name, self.aic, self.aiv, self.has_scheduler = KERNEL_TYPES[self.kernel_type]
         self.mix = self.aic > 0 and self.aiv > 0
         self.ratio = self.aiv if self.mix else 1
         self.cost = Cost(soc, blocks * self.aiv, blocks * self.aic)
@@ -99,16 +101,13 @@ class Device:
         self.record = Record() if record else None
         self.places = self._places(range(blocks) if only is None else only)
         self.cross = Cross(self)
-        self.found: dict[Any, Finding] = {}
-        self.seen: dict[Any, tuple[int, int, int, int]] = {}  # last pair of accesses counted for a finding
-        self.raced: set[tuple[int, int, int]] = set()  # accesses that take part in a reported race
-        self.carried: list[tuple[int, Any, GlobalArray, Access]] = []  # loads that brought undefined bytes
-        self.unwritten: list[tuple[Core, str, str, Access, list[Access]]] = []  # uses to be judged at the end
         self.finished: list[CoreTotals] = []
         self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
 
     def _places(self, groups: Sequence[int]) -> list[Place]:
         out: list[Place] = []
+        if len(set(groups)) < len(groups):
+            raise ArgumentValueError("launch", operand="blocks to run", value=list(groups), rule="each block once")
         for group in groups:
             if not 0 <= group < self.blocks:
                 raise ArgumentValueError(
@@ -131,10 +130,14 @@ class Device:
         self.scheduler = Scheduler(self.places, self._enter, self._leave, body)
         try:
             self.scheduler.run()
-            self._judge_undefined()
+            self.judge_undefined()
             self.cross.finish()
-        finally:
-            self._warn()
+        except BaseException:
+            self.judge_undefined(raising=False)  # what came before the end still counts
+            with contextlib.suppress(SimulatorWarning):  # a warning made an error does not replace the first one
+                self.give_warnings()
+            raise
+        self.give_warnings()
 
     def _enter(self, where: Place) -> Core:
         spare = self.pool[where.kind]
@@ -167,71 +170,6 @@ class Device:
                 if self.record is not None:
                     self.record.keep_initial(array)
                 array.source[:] = array.data[: array.nbytes]
-
-    # ------------------------------------------------------------------ findings
-
-    @property
-    def findings(self) -> list[Finding]:
-        """All that was found, in the order in which it was."""
-        return list(self.found.values())
-
-    def report(self, finding: Finding) -> None:
-        """Raise, warn later, or collect, as the checks say."""
-        known = self.found.get(finding.key)
-        if known is not None:
-            known.count += 1
-            if finding.core not in known.cores:
-                known.cores.append(finding.core)
-            finding = known
-        action = {"fault": self.checks.faults, "warn": self.checks.warnings}.get(finding.severity, "collect")
-        at_once = finding.code in AT_ONCE and finding.severity == "fault"
-        if action == "off" and not at_once:
-            return
-        self.found[finding.key] = finding
-        if action == "raise" or at_once:
-            raise finding.error()
-
-    def report_deadlock(self, core: Core, text: str, site: Site | None) -> NoReturn:
-        """Report that a core can never go on."""
-        self.report(Finding("DEADLOCK", text, core.name, "wait_flag", (site,)))
-        raise AssertionError("DEADLOCK ends the launch")
-
-    def again(self, code: str, earlier: Access, me: Access, severity: str = "") -> bool:
-        """Whether a clash at these two lines is known; if so it is counted (once a pair of accesses)."""
-        self.raced.add((earlier[5], earlier[1], earlier[0]))
-        self.raced.add((me[5], me[1], me[0]))
-        key = (code, severity or SEVERITY[code], locate(earlier[2]), locate(me[2]))
-        pair = (earlier[5], earlier[0], me[5], me[0])
-        before = self.seen.get(key)
-        self.seen[key] = pair
-        found = self.found.get(key)
-        if before is None or found is None:
-            return False
-        if before != pair:
-            found.count += 1
-            name = self.core_name(me[5])
-            if name not in found.cores:
-                found.cores.append(name)
-        return True
-
-    def undefined(self, core: Core, text: str, me: Access, sources: list[Access]) -> None:
-        """An access uses undefined bytes, which loads `sources` may have brought; a race of one of them explains it."""
-        if self.checks.warnings == "raise" and not sources:
-            core.report("UNINIT_READ", text, me[2], operation=me[3].name)
-            return
-        self.unwritten.append((core, core.name, text, me, sources))
-
-    def _judge_undefined(self) -> None:
-        for _, name, text, me, sources in self.unwritten:
-            if not any((a[5], a[1], a[0]) in self.raced for a in (me, *sources)):
-                self.report(Finding("UNINIT_READ", text, name, me[3].name, (me[2],)))
-
-    def _warn(self) -> None:
-        """Give the launch's warnings, each once, at the author's lines."""
-        for finding in self.findings:
-            if finding.severity == "warn" and self.checks.warnings == "warn":
-                name, line = locate(finding.sites[-1]) if finding.sites else ("ascsim", 0)
-                warnings.warn_explicit(finding.text(), SimulatorWarning, name, line)
 
     # ------------------------------------------------------------------ names
 

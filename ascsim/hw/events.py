@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from .findings import Site
 from .pipe import Pipe, Token
@@ -58,26 +59,39 @@ class Flag:
 
 
 class Counter:
-    """One cross-core flag of one core: tokens not yet consumed, and how many came and went."""
+    """One cross-core flag of one core: as a counter that others raise, and as a flag that this core reports."""
 
-    __slots__ = ("mode", "pushed", "tokens", "waits")
+    __slots__ = (
+        *("key", "last_report", "last_set", "mode", "own_sets", "own_waits", "pushed", "targets", "token_mode"),
+        *("tokens", "waits"),
+    )
 
     def __init__(self) -> None:
-        self.tokens: deque[Token] = deque()
+        self.tokens: deque[Token] = deque()  # not yet waited for
         self.pushed = self.waits = 0
+        self.token_mode: int | None = None  # of the last token
+        # Of this core's own reports: the last one's pipe, number and line, and since its mode is in use the round's
+        # key, the cores it raises, sets and waits.
+        self.last_report: tuple[Pipe, int, Site] | None = None
+        self.last_set: Site | None = None
         self.mode: int | None = None
+        self.key: tuple[Any, ...] = ()
+        self.targets: list[int] = []
+        self.own_sets = self.own_waits = 0
 
 
 class Round:
     """Reports of one (mode, id) of one scope: the k-th of every member make the k-th round."""
 
-    __slots__ = ("reports",)
+    __slots__ = ("members", "reports")
 
     def __init__(self) -> None:
         self.reports: dict[int, deque[Token]] = {}
+        self.members: list[int] = []
 
     def report(self, member: int, token: Token, members: list[int]) -> list[Token] | None:
         """Enter a report; the tokens of the round it completes, or None."""
+        self.members = members
         self.reports.setdefault(member, deque()).append(token)
         if all(self.reports.get(m) for m in members):
             return [self.reports[m].popleft() for m in members]

@@ -19,6 +19,10 @@ from .pipe import ALWAYS, Pipe, Token, merge
 if TYPE_CHECKING:
     from .core import Core
 
+# Memory and pipe whose instructions, once their accesses to that memory have ended, have ended altogether. Of the
+# others a data-sync barrier orders the accesses to the memory and nothing else (`Core.fences`).
+LAST_ACCESS = frozenset((("GM", "MTE3"), ("UB", "MTE2"), ("UB", "V"), ("UB", "S")))
+
 
 class Flow:
     """The part of a Core that orders things. Mixed into `core.Core`, whose attributes it uses."""
@@ -91,7 +95,7 @@ class Flow:
         queue = pipe.parked
         assert queue is not None
         depth = self.checks.queue_depth
-        if depth is not None and len(queue) >= depth:
+        if depth is not None and len(queue) >= depth and sum(call != self._join for call, *_ in queue) >= depth:
             deadlock.queue_full(self, pipe, depth, site)
         queue.append((call, args, site, self.turn, self.now))
 
@@ -157,16 +161,38 @@ class Flow:
             self._join(pipe, token)
 
     def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
-        if pipe.parked is not None:
-            self.park(pipe, self._join, (pipe, token), None)
+        if pipe.parked is not None:  # no entry of the hardware's queue: what was issued before is not held to it
+            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.now))
             return
         pipe.clock = self.join(pipe.clock, token.clock)
         pipe.known = merge(pipe.known, token.known)
 
-    def fence(self: Core, memories: tuple[str, ...]) -> None:  # type: ignore[misc]
+    def fence(self: Core, memories: tuple[str, ...], site: Site | None = None) -> None:  # type: ignore[misc]
         """data_sync_barrier: earlier accesses to these memories end before anything issued later."""
         if any(pipe.parked is not None for pipe in self.slots):
-            deadlock.scalar_all(self, None)
+            deadlock.scalar_all(self, site)
+        ended = [0] * len(self.slots)
+        known = self.scalar.known
+        for pipe in self.slots:
+            if any((memory, pipe.name) in LAST_ACCESS for memory in memories):
+                token = pipe.ended(self.now)
+                ended, known = self.join(ended, token.clock), merge(known, token.known)
+        self.join_scalar(Token(ended, known, max(self.now, *(pipe.free for pipe in self.slots))))
         for memory in memories:
             self.fences[memory] = [pipe.n for pipe in self.slots]
-        self.now = max(self.now, *(pipe.free for pipe in self.slots))
+
+    def finish(self: Core) -> None:  # type: ignore[misc]
+        """The kernel's body has returned: every pipe must have drained, every flag be down."""
+        for check in self.at_end:
+            check()
+        deadlock.at_end(self)
+        for row in self.flags:
+            for flag in (row or {}).values():
+                if flag.outstanding > 0:
+                    self.report(
+                        "FLAG_LEFT_SET",
+                        f"{flag.name} on {self.name}, set at {place(flag.last_set)}, is never waited for; the next "
+                        "kernel on this core would start with the flag up",
+                        flag.last_set,
+                        operation="set_flag",
+                    )

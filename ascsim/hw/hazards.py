@@ -19,12 +19,24 @@ VERB = {"RAW": ("reads", "writes"), "WAR": ("overwrites", "reads"), "WAW": ("ove
 AUTO_SYNC = frozenset(("V", "MTE2", "MTE3"))  # what the compiler orders with S, in both directions, on an AIV
 
 
+def updates(core: Core, me: Access) -> Clock:
+    """Reads of this pipe that an instruction is about to replace in the cells, which it also overwrites."""
+    slot = me[1]
+    for read, write in me[3].updates:
+        both = {id(cell) for cell in write.cells}
+        for cell in read.cells:
+            last = cell.reads.get(slot)
+            if last is not None and id(cell) in both and last[0] > me[6][slot]:
+                local(core, last, me, write, "WAR")
+    return me[6]  # type: ignore[no-any-return]
+
+
 def local(core: Core, earlier: Access, me: Access, region: Region, code: str) -> Clock:
     """Two accesses to one local memory. Returns the clock of the access being issued, which may have grown."""
-    if settled(core, earlier, me, region.memory.name):
-        return me[6]
+    if earlier is me or settled(core, earlier, me, region.memory.name):
+        return me[6]  # type: ignore[no-any-return]
     code = same_pipe(earlier, me, code)
-    if not core.device.again(code, earlier, me):
+    if not core.device.again(code, earlier, me, local=True):
         common = []
         for other in (*earlier[3].reads, *earlier[3].writes):
             if other.memory is region.memory:
@@ -33,7 +45,7 @@ def local(core: Core, earlier: Access, me: Access, region: Region, code: str) ->
         name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
         where = f"{region.memory.name} {name}{show_runs(common, base)}"
         finding(core, earlier, me, code, where)
-    return me[6]
+    return me[6]  # type: ignore[no-any-return]
 
 
 def in_core_gm(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writes: bool) -> None:
@@ -92,13 +104,14 @@ def judge(core: Core) -> None:
 
 
 def settled(core: Core, earlier: Access, me: Access, memory: str) -> bool:
-    """Whether the compiler adds this order, or a data-sync barrier gave it."""
+    """Whether the compiler adds this order, the hardware has it, or a data-sync barrier gave it."""
     fence = core.fences.get(memory)
     if fence is not None and fence[earlier[1]] >= earlier[0]:
         return True
     first, second = core.slots[earlier[1]], core.slots[me[1]]
     device = core.device
-    if not device.insert_sync:
+    chained = first is second and earlier[3].chained and me[3].chained
+    if not device.insert_sync and not chained:
         pair = {first.name, second.name}
         if not (device.auto_sync and core.kind == "aiv" and "S" in pair and pair - {"S"} <= AUTO_SYNC):
             return False

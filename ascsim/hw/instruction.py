@@ -54,9 +54,14 @@ class Plan:
              sources (undefined bytes are then reported)
     voids    bytes written whose value is undefined (padding that no pad value fills)
     private  True if its accesses to `gm` are exempt from race checks (slots of soft synchronisation)
+    chained  True if the hardware orders it after an earlier chained instruction of its pipe on the same bytes (an
+             `mmad` that accumulates into a large enough block)
     """
 
-    __slots__ = ("carry", "cycles", "epoch", "gm", "name", "pipe", "private", "reads", "run", "voids", "writes")
+    __slots__ = (
+        *("carry", "chained", "cycles", "epoch", "gm", "name", "pipe", "private", "reads", "run", "updates", "voids"),
+        "writes",
+    )
 
     def __init__(
         self,
@@ -70,8 +75,11 @@ class Plan:
         carry: Callable[..., Any] | None = None,
         voids: Region | None = None,
         private: bool = False,
+        chained: bool = False,
     ) -> None:
         self.name, self.pipe, self.run, self.cycles, self.gm = name, pipe, run, cycles, gm
         self.reads, self.writes = tuple(reads), tuple(writes)
-        self.carry, self.voids, self.private = carry, voids, private
+        self.carry, self.voids, self.private, self.chained = carry, voids, private, chained
+        # Pairs of footprints read and written at once, where the pipe does not order itself.
+        self.updates = () if pipe.self_ordered else tuple([(r, w) for r in self.reads for w in self.writes if r.meets(w)])
         self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined

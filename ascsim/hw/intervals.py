@@ -14,11 +14,16 @@ Clash = Callable[[Access, int, int, bool], None]  # earlier access, first and la
 
 
 class RunCell:
-    """Last write and reads since of one run; `atomic` gathers the atomic updates since that write."""
+    """Last plain write of one run, and the reads and the atomic updates since.
+
+    Atomic updates of one kind do not conflict, so a later one supersedes neither the reads nor the others.
+    """
 
     __slots__ = ("atomic", "reads", "write")
 
-    def __init__(self, write: Access, reads: dict[tuple[int, int], Access], atomic: dict[tuple[int, int], Access]):
+    def __init__(
+        self, write: Access, reads: dict[tuple[int, int], Access], atomic: dict[tuple[int, int, str], Access]
+    ) -> None:
         self.write, self.reads, self.atomic = write, reads, atomic
 
 
@@ -70,8 +75,7 @@ class RunMap:
             if not cell.reads and (atomic or not cell.atomic):
                 clash(cell.write, lo, hi, True)
             if atomic:
-                cell.atomic[me[5], me[1]] = me
-                cell.reads.clear()
+                cell.atomic[me[5], me[1], atomic] = me
         if not atomic:
             self.starts[first + 1 : last] = []
             self.cells[first:last] = [RunCell(me, {}, {})]

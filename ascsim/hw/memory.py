@@ -59,6 +59,10 @@ class Region:
             view[...] = True
         return out
 
+    def meets(self, other: Region) -> bool:
+        """Whether the bounding boxes of two regions of one memory overlap."""
+        return self.memory is other.memory and self.start < other.end and other.start < self.end
+
     @property
     def contiguous(self) -> bool:
         """One run of bytes."""

@@ -56,11 +56,14 @@ class Token:
 class Pipe:
     """One in-order queue of a core."""
 
-    __slots__ = ("busy", "clock", "floor", "free", "known", "latency", "n", "name", "parked", "ready", "slot")
+    __slots__ = (
+        *("busy", "clock", "floor", "free", "known", "latency", "n", "name", "parked", "ready", "self_ordered", "slot"),
+    )
 
     def __init__(self, name: str, slot: int, width: int, *, self_ordered: bool, latency: int = 0) -> None:
         self.name, self.slot, self.latency = name, slot, latency  # latency: cycles before work when it stood idle
         self.floor = [0] * width  # the clock at the start of a block
+        self.self_ordered = self_ordered
         if self_ordered:
             self.floor[slot] = ALWAYS
         self.reset()

@@ -125,7 +125,8 @@ def order(entries: list[Entry], choose: Chooser) -> list[Entry]:
     queues: dict[tuple[int, int], list[Entry]] = {}
     for entry in entries:
         queues.setdefault(entry.key, []).append(entry)
-    done: dict[tuple[int, int], set[int]] = {key: set() for key in queues}
+    # Numbers without an entry are reports to other cores: nothing to run.
+    done = {key: set(range(1, queue[-1].n)) - {entry.n for entry in queue} for key, queue in queues.items()}
     out: list[Entry] = []
     waiting = {key: list(queue) for key, queue in queues.items()}
     while len(out) < len(entries):

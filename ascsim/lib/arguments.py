@@ -23,6 +23,7 @@ from ascsim.language.core.constexpr import ConstExpr, require_constexpr
 from ascsim.language.core.struct import Struct
 
 MOCK_BYTES = 1 << 20
+Call = tuple[tuple[Any, ...], dict[str, Any]]  # positional and keyword arguments
 
 
 class MockTensor:
@@ -100,9 +101,7 @@ def arranged(fn: FunctionType, signature: inspect.Signature, args: Any, kwargs: 
     return bound
 
 
-def mapped(
-    bound: inspect.BoundArguments, convert: Callable[[str, str, Any], Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def mapped(bound: inspect.BoundArguments, convert: Callable[[str, str, Any], Any]) -> Call:
     """Positional and keyword arguments for the body, each made of `convert(parameter, label, value)`."""
 
     def spread(name: str, value: Any) -> Any:
@@ -215,21 +214,19 @@ _CONVERSIONS: tuple[tuple[Any, Callable[[str, Any], Any]], ...] = (
 
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 _FLOATS = (np.float16, np.float32, np.float64, ml_dtypes.bfloat16)
-_TYPED: Mapping[type, dt.DataType] = {
-    bool: dt.bit,
-    int: dt.int32,
-    float: dt.float32,
-    np.bool_: dt.int8,
-    **{scalar: dt.from_numpy(scalar) for scalar in _INTEGERS + _FLOATS},
+_PACK: Mapping[type, Callable[[Any], Any]] = {
+    bool: ir_value.CLASSES[dt.bit].pack,
+    int: ir_value.CLASSES[dt.int32].pack,
+    float: ir_value.CLASSES[dt.float32].pack,
 }
-NUMBERS = frozenset({*_TYPED, ConstExpr})  # classes that change when they cross the border of a jit function
+NUMBERS = frozenset({*_PACK, np.bool_, *_INTEGERS, *_FLOATS, ConstExpr})  # what `typed` changes
 
 
 def typed(value: Any) -> Any:
     """A plain number as the run-time scalar it becomes inside a kernel; anything else unchanged."""
-    if value.__class__ is ConstExpr:
-        value = value.value
-    dtype = _TYPED.get(value.__class__)
-    if dtype is None:
-        return value
-    return ir_value.value(value if dtype in (dt.bit, dt.int32, dt.float32) else value.item(), dtype)
+    pack = _PACK.get(value.__class__)
+    if pack is not None:
+        return pack(value)
+    if isinstance(value, np.generic) and value.__class__ in NUMBERS:
+        return ir_value.value(value.item(), dt.from_numpy(value.dtype))
+    return typed(value.value) if isinstance(value, ConstExpr) else value

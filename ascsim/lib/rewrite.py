@@ -9,8 +9,9 @@ so that a `with` over a matmul iterator is a loop, and a loop counter is a run-t
 author's own code: file, lines, columns, globals dictionary, closure cells and defaults. The names that the rewrite
 brings in begin with a dot, which no author can write, and live in closure cells.
 
-Not rewritten: a function whose source cannot be read; a `with` that a `break` or `continue` inside would leave;
-comprehensions. A matmul iterator entered there raises, since its block would silently run once.
+Not rewritten: a function whose source cannot be read (with a warning if that can matter); a `with` that a `break` or
+`continue` inside would leave; comprehensions. A matmul iterator entered there raises, since its block would silently
+run once.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ import __future__
 import ast
 import builtins
 import copy
+import dis
 import linecache
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from ascsim.hw.errors import SimulatorWarning
 from ascsim.language.core.range import range as runtime_range
 
 PASSES, RANGE, PASS, OUTER = ".passes", ".range", ".pass", ".outer"
@@ -48,6 +52,7 @@ def rewrite(fn: FunctionType) -> FunctionType:
     """`fn` with its loops and `with` statements made over, or `fn` itself where there are none."""
     found = _definition(fn)
     if found is None:
+        _warn_of_missing_source(fn)
         return fn
     transformer = _Transformer(_range_is_builtin(fn))
     node = copy.deepcopy(found.node)
@@ -107,6 +112,19 @@ def _definitions(text: str) -> dict[tuple[str, int], _Definition]:
         inner = node.name if isinstance(node, ast.ClassDef) else owner
         pending.extend((child, inner) for child in ast.iter_child_nodes(node))
     return found
+
+
+def _warn_of_missing_source(fn: FunctionType) -> None:
+    """Say so where running unrewritten can make a difference. A lambda has no statements."""
+    code = fn.__code__
+    operations = {instruction.opname for inner in codes(code) for instruction in dis.get_instructions(inner)}
+    loops = any("range" in inner.co_names for inner in codes(code)) and _range_is_builtin(fn)
+    if code.co_name != "<lambda>" and (loops or operations & {"SETUP_WITH", "BEFORE_WITH"}):
+        text = (
+            f"{fn.__qualname__}: its source cannot be read, so it runs as plain Python: loops over `range` count in "
+            "plain ints, and `with` over a matmul iterator raises"
+        )
+        warnings.warn_explicit(text, SimulatorWarning, code.co_filename, code.co_firstlineno)
 
 
 def _range_is_builtin(fn: FunctionType) -> bool:

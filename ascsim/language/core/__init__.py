@@ -1,5 +1,8 @@
 """The value side of the API: types, enumerations, scalars, parameter structures. Names only."""
 
+from .address import (
+    GlobalAddress,
+)
 from .aipp_types import (
     AippChannelPaddingParams,
     AippColorSpaceConvParams,
@@ -69,6 +72,12 @@ from .enums import (
     TransposeType,
     pad_t,
 )
+from .global_tensor import (
+    GlobalTensor,
+)
+from .memory_allocator import (
+    LocalMemAllocator,
+)
 from .ops import (
     inline,
     number,
@@ -83,6 +92,10 @@ from .properties import (
 from .range import (
     range,
     static_range,
+)
+from .tensor import (
+    LocalTensor,
+    LocalTensorAuto,
 )
 from .types import (
     BinaryRepeatParams,
@@ -170,6 +183,8 @@ __all__ = [
     "GatherMaskMode",
     "GatherMaskParams",
     "GatherRepeatParams",
+    "GlobalAddress",
+    "GlobalTensor",
     "HardEvent",
     "Hardware",
     "InitConstValueParams",
@@ -185,6 +200,9 @@ __all__ = [
     "LoadData3DParamsV2Pro",
     "LoadDataRepeatParam",
     "LoadImageToLocalParams",
+    "LocalMemAllocator",
+    "LocalTensor",
+    "LocalTensorAuto",
     "MaskMode",
     "MatmulConfigMode",
     "MemDsbT",

@@ -143,7 +143,7 @@ KT = KnownTypes
 def from_numpy(np_dtype: Any) -> DataType:
     """The type that carries `np_dtype` (a numpy dtype or anything `numpy.dtype` takes); boolean arrays are int8."""
     try:
-        given = np.dtype(np_dtype)
+        given = np.dtype("none" if np_dtype is None else np_dtype)  # numpy itself takes None for float64
     except TypeError:
         raise ArgumentTypeError("from_numpy", "is not a numpy dtype", operand="dtype", value=np_dtype) from None
     if given.isnative and (given.name in _TYPES or given == np.bool_):

@@ -13,7 +13,7 @@ the business of the call that takes the structure.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -26,26 +26,37 @@ _REQUIRED = inspect.Parameter.empty
 
 
 class Row:
-    """One field: `take(given, owner, before)` gives its value, where `before` holds the fields before it by name."""
+    """One field: `take(given, owner, before)` gives its value, where `before` lists the fields, those before it set.
 
-    def __init__(self, take: Callable[[Row, Any, str, dict[str, Any]], Any], default: Any) -> None:
-        self._take, self.default, self.name = take, default, ""
+    An int from `low` to `high` stands for itself and need not be taken.
+    """
 
-    def take(self, given: Any, owner: str, before: dict[str, Any]) -> Any:
+    def __init__(
+        self,
+        take: Callable[[Row, Any, str, list[Any]], Any],
+        default: Any,
+        low: int = 1,
+        high: int = 0,
+        nested: bool = False,
+    ) -> None:
+        self._take, self.default, self.low, self.high, self.name = take, default, low, high, ""
+        self.nested = nested  # the value needs `_key_part` to become a part of a key
+
+    def take(self, given: Any, owner: str, before: list[Any]) -> Any:
         return self._take(self, given, owner, before)
 
 
 def _integer(type_: DataType) -> Callable[..., Any]:
     low, high = type_.low or 0, type_.high or 0
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> int:
-        number = given if given.__class__ is int else to_index(given, owner, row.name)
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> int:
+        number = to_index(given, owner, row.name)
         if not low <= number <= high:
             nearest, rule = min(max(number, low), high), f"{low}..{high}, a {type_} on the device"
             raise ArgumentValueError(owner, "does not fit", operand=row.name, value=number, rule=rule, nearest=nearest)
         return number
 
-    return lambda default=_REQUIRED: Row(take, default)
+    return lambda default=_REQUIRED: Row(take, default, low, high)
 
 
 U8, U16, U32, U64 = (_integer(t) for t in (_dtype.uint8, _dtype.uint16, _dtype.uint32, _dtype.uint64))
@@ -60,7 +71,7 @@ def Flag(default: Any = _REQUIRED) -> Any:
 def Number(default: Any = _REQUIRED) -> Any:
     """A number that the caller converts: its type is known only there."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> int | float:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> int | float:
         plain = unwrap(given)
         if not isinstance(plain, (int, float)):
             raise ArgumentTypeError(owner, f"a {type(plain).__name__} is no number", operand=row.name, value=plain)
@@ -72,7 +83,7 @@ def Number(default: Any = _REQUIRED) -> Any:
 def Typed(default: Any = _REQUIRED) -> Any:
     """A number that brings its type along: kept as a run-time scalar (int32 and float32 for plain numbers)."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> PlainValue:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> PlainValue:
         plain = unwrap(given)
         own = isinstance(given, PlainValue)
         numpy_type = getattr(plain, "dtype", None)
@@ -81,14 +92,16 @@ def Typed(default: Any = _REQUIRED) -> Any:
             plain, type_ or (_dtype.float32 if isinstance(plain, float) else _dtype.int32), f"{owner}.{row.name}"
         )
 
-    return Row(take, default)
+    return Row(take, default, nested=True)
 
 
 def Float(type_: DataType | None, default: Any = _REQUIRED) -> Any:
-    """A number of the given type; None: of the type in the field `dtype` that stands before."""
+    """A number of the given type; None: of the type that is the first field."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> Any:
-        target = before["dtype"] if type_ is None else type_
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> Any:
+        if type_ is None and not before:
+            return given  # the default, taken when the class is made
+        target = before[0] if type_ is None else type_
         number = value(given, target, f"{owner}.{row.name}").v
         plain = unwrap(given)
         if target.is_int() and number != plain:
@@ -102,7 +115,7 @@ def Float(type_: DataType | None, default: Any = _REQUIRED) -> Any:
 def Member(enum: type[IntEnum], default: Any = _REQUIRED) -> Any:
     """A member of an enumeration, or its value."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> IntEnum:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> IntEnum:
         if given.__class__ is enum:
             return given
         number = to_index(given, owner, row.name)
@@ -118,7 +131,7 @@ def Items(row_of: Callable[[], Row], lengths: tuple[int, int], default: Any = _R
     """A tuple of `lengths` (least, most) items, each taken by a row of its own; given as any sequence."""
     item, (least, most) = row_of(), lengths
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> tuple[Any, ...]:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> tuple[Any, ...]:
         item.name = row.name
         given = unwrap(given)
         if isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
@@ -135,7 +148,7 @@ def Items(row_of: Callable[[], Row], lengths: tuple[int, int], default: Any = _R
 def Type(*legal: DataType) -> Any:
     """A data type, one of `legal` where that is given."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> DataType:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> DataType:
         plain = unwrap(given)
         if not isinstance(plain, DataType):
             raise ArgumentTypeError(owner, "is no data type", operand=row.name, value=plain)
@@ -150,78 +163,87 @@ def Type(*legal: DataType) -> Any:
 def Object(kind: type | None = None, default: Any = _REQUIRED) -> Any:
     """Any object, of the class `kind` where that is given, or the default as it is."""
 
-    def take(row: Row, given: Any, owner: str, before: dict[str, Any]) -> Any:
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> Any:
         if kind is not None and given is not row.default and not isinstance(given, kind):
             raise ArgumentTypeError(owner, f"is no {kind.__name__}", operand=row.name, value=given)
         return given
 
-    return Row(take, default)
+    return Row(take, default, nested=True)
+
+
+def _reader(i: int) -> property:
+    return property(lambda self: self._fields[i])
 
 
 class _Table(type):
-    """Turns the rows of a class body into slots and a signature."""
+    """Turns the rows of a class body into attributes and a signature."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _Table:
-        rows = {key: entry for key, entry in body.items() if isinstance(entry, Row)}
-        for key, row in rows.items():
+        named = {key: entry for key, entry in body.items() if isinstance(entry, Row)}
+        for i, (key, row) in enumerate(named.items()):
             row.name = key
-            del body[key]
-        body["__slots__"] = (*rows, "key") if bases else ()
-        cls = super().__new__(mcs, name, bases, body)
-        cls._rows = tuple(rows.values())  # type: ignore[attr-defined]
-        cls._setters = tuple(cls.__dict__[key].__set__ for key in (*rows, "key") if bases)  # type: ignore[attr-defined]
-        cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [
-                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=row.default)
-                for key, row in rows.items()
-            ]
+            body[key] = _reader(i)
+        rows = list(named.values())
+        body["_rows"] = tuple(rows)
+        body["_required"] = sum(row.default is _REQUIRED for row in rows)  # these come first
+        body["_defaults"] = [
+            row.default if row.default is _REQUIRED else row.take(row.default, name, []) for row in rows
+        ]
+        body["_nested"] = any(row.nested for row in rows)
+        body["__slots__"] = body.get("__slots__", ())
+        body["__signature__"] = inspect.Signature(
+            [inspect.Parameter(row.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=row.default) for row in rows]
         )
-        return cls
+        return super().__new__(mcs, name, bases, body)
 
 
 def _key_part(field: Any) -> Any:
     if isinstance(field, Params):
         return field.key
-    if isinstance(field, PlainValue):
-        return field.dtype, field.v
-    return int(field) if isinstance(field, IntEnum) else field
+    return (field.dtype, field.v) if isinstance(field, PlainValue) else field
 
 
 class Params(metaclass=_Table):
     """Base of parameter structures. One positional argument too many (the front end's hidden handle) is ignored."""
 
+    __slots__ = ("_fields", "key")
+
     key: tuple[Any, ...]
+    _fields: tuple[Any, ...]
     _rows: ClassVar[tuple[Row, ...]]
-    _setters: ClassVar[tuple[Callable[[Any, Any], None], ...]]
+    _required: ClassVar[int]
+    _nested: ClassVar[bool]
+    _defaults: ClassVar[list[Any]]
     _ignored: ClassVar[frozenset[str]] = frozenset()  # keywords of the published signature that have no effect
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         rows, owner = self._rows, self.__class__.__name__
-        if kwargs or len(args) != len(rows):
-            args = tuple(self._bind(args, kwargs))
-        before: dict[str, Any] = {}
-        for row, setter, given in zip(rows, self._setters, args):  # noqa: B905 (the last setter is the key's)
-            before[row.name] = field = row.take(given, owner, before)
-            setter(self, field)
-        self._setters[-1](self, tuple(map(_key_part, before.values())))
+        fields = self._defaults.copy()
+        for i, (row, given) in enumerate(zip(rows, args)):  # noqa: B905 (fewer or more arguments than rows are legal)
+            plain = given.__class__ is int and row.low <= given <= row.high
+            fields[i] = given if plain else row.take(given, owner, fields)
+        if kwargs or not self._required <= len(args) <= len(rows) + 1:
+            self._take_keywords(fields, args, kwargs)
+        settled = tuple(fields)
+        _set_fields(self, settled)
+        _set_key(self, tuple(map(_key_part, settled)) if self._nested else settled)
 
-    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-        """One value a field, in order."""
-        owner, count = self.__class__.__name__, len(self._rows)
-        if len(args) > count + 1:
-            raise ArgumentTypeError(owner, f"{len(args)} arguments for {count} fields", operand="args", value=args)
-        given = [*args[:count], *(kwargs.pop(row.name, row.default) for row in self._rows[len(args) :])]
-        wrong = sorted(set(kwargs) - self._ignored)
-        if wrong:
-            twice = any(row.name == wrong[0] for row in self._rows)
-            rule = "fields: " + ", ".join(row.name for row in self._rows)
-            raise ArgumentTypeError(owner, "is given twice" if twice else "is no field", operand=wrong[0], rule=rule)
-        for row, field in zip(self._rows, given, strict=True):
-            if field is _REQUIRED:
-                raise ArgumentTypeError(
-                    owner, "is missing", operand=row.name, rule=f"{owner}{inspect.signature(self.__class__)}"
-                )
-        return given
+    def _take_keywords(self, fields: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take the fields that are given by name, and see that none is unknown, missing or given twice."""
+        rows, owner = self._rows, self.__class__.__name__
+        if len(args) > len(rows) + 1:
+            raise ArgumentTypeError(owner, f"{len(args)} arguments for {len(rows)} fields", operand="args", value=args)
+        for i, row in enumerate(rows[len(args) :], len(args)):
+            if row.name in kwargs:
+                fields[i] = row.take(kwargs.pop(row.name), owner, fields)
+            elif fields[i] is _REQUIRED:
+                rule = f"{owner}{inspect.signature(self.__class__)}"
+                raise ArgumentTypeError(owner, "is missing", operand=row.name, rule=rule)
+        for name in kwargs:
+            if name not in self._ignored:
+                twice = any(row.name == name for row in rows)
+                rule = "fields: " + ", ".join(row.name for row in rows)
+                raise ArgumentTypeError(owner, "is given twice" if twice else "is no field", operand=name, rule=rule)
 
     def __setattr__(self, name: str, new: Any) -> None:
         raise StructError(self.__class__.__name__, "cannot change after construction", operand=name, value=new)
@@ -236,11 +258,11 @@ class Params(metaclass=_Table):
         return hash((self.__class__, self.key))
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{row.name}={getattr(self, row.name)!r}" for row in self._rows)
+        fields = ", ".join(f"{row.name}={field!r}" for row, field in zip(self._rows, self._fields, strict=True))
         return f"{self.__class__.__name__}({fields})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.__class__, tuple(getattr(self, row.name) for row in self._rows)
+        return self.__class__, self._fields
 
     def to_ir(self) -> Params:
         """Itself: the front end's hook, for code that calls it."""
@@ -250,3 +272,7 @@ class Params(metaclass=_Table):
     def from_ir(cls, params: Params) -> Params:
         """`params` itself: the counterpart of `to_ir`."""
         return params
+
+
+# the way past __setattr__, for the constructor alone
+_set_fields, _set_key = Params.__dict__["_fields"].__set__, Params.__dict__["key"].__set__

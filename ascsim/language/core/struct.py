@@ -1,7 +1,8 @@
 """User structs: `Struct` with `Field` and `StructField`, laid out as C does.
 
-Fields read on the host are plain numbers, cut to their width; read in a kernel they are run-time scalars. A kernel works
-on a copy of its own (`_copy`, made at launch). Not modelled: float16 and bfloat16 fields, which the front end has no layout for.
+Fields read on the host are plain numbers, cut to their width; read in a kernel they are run-time scalars. A kernel has
+a copy of its own (`_copy`, made at launch). Not modelled: float16 and bfloat16 fields, for which the front end has no
+layout.
 """
 
 from __future__ import annotations

@@ -1,0 +1,57 @@
+"""Where memories end, for footprints inside a core and in global memory.
+
+Not here: the ends of tensors (the language knows them), and alignment (a rule of each operand).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .findings import Site
+from .global_memory import PADDING, GlobalArray
+from .instruction import Plan
+from .memory import Piece, Region
+
+if TYPE_CHECKING:
+    from .core import Core
+
+
+class Bounds:
+    """The part of a Core that keeps accesses inside memories. Mixed into `core.Core`, whose attributes it uses."""
+
+    def region(self: Core, memory: str, pieces: tuple[Piece, ...], operation: str, site: Site) -> Region:  # type: ignore[misc]
+        """The interned region of a footprint; OOB_PHYS where it leaves the memory."""
+        store = self.memories[memory]
+        found = store.regions.get(pieces)
+        if found is not None:
+            return found
+        region = Region(store, pieces)
+        if region.start < 0 or region.end > store.size:
+            past = region.end - store.size
+            where = f"{past} bytes past the end" if past > 0 else f"{-region.start} bytes before the start"
+            self.report(
+                "OOB_PHYS",
+                f"{operation} touches {memory} bytes [{region.start}:{region.end}), {where} of {memory} "
+                f"({store.size} bytes)",
+                site,
+                operation=operation,
+            )
+            raise AssertionError("OOB_PHYS ends the launch")
+        return store.region(pieces)
+
+    def stray(self: Core, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:  # type: ignore[misc]
+        """An access that leaves its array: a warning inside the padding, a fault beyond it."""
+        past = end - gm.nbytes
+        beyond = at < 0 or past > PADDING
+        verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
+        where = f"{-at} bytes before its start" if at < 0 else f"{past} bytes past its end"
+        turn = f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
+        self.report(
+            "OOB_GM",
+            f"{plan.name} {verb} bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes), {where}{turn}",
+            site,
+            operation=plan.name,
+            severity="fault" if beyond else "warn",
+        )
+        if not gm.owned:
+            gm.own()

@@ -1,0 +1,1 @@
+"""High-level operations: none is built yet."""

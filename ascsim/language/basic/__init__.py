@@ -1,0 +1,10 @@
+"""Instruction-level operations. Names only."""
+
+from .block_sync import *
+from .common import *
+from .data_copy import *
+from .sys_var import *
+from .vec_binary import *
+from .vec_binary_scalar import *
+from .vec_duplicate import *
+from .vec_unary import *

@@ -1,0 +1,182 @@
+"""Flags, barriers and meetings of cores.
+
+Pages: SetFlag/WaitFlag, PipeBarrier, DataSyncBarrier, CrossCoreSetFlag, CrossCoreWaitFlag, SyncAll, IBSet, IBWait.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ...hw.core import Core
+from ...hw.current import core as current
+from ...hw.events import EVENTS, SILENT, Flag
+from ...hw.findings import Site
+from ..core.enums import HardEvent, MemDsbT, PipeID
+from ..core.place import index, report, running
+
+_getframe = sys._getframe
+_core = current.get
+
+
+def set_flag(event: Any, event_id: Any = 0) -> None:
+    """Raise a flag once everything issued so far to the event's first pipe has ended.
+
+    `event`: HardEvent A_B; `event_id`: 0 to 7 (without a TPipe 0 to 5; with one, from alloc_event_id or
+    fetch_event_id). Faults: FLAG_BAD_ID, FLAG_DOUBLE_SET, FLAG_LEFT_SET, FLAG_ID_CONFLICT; warnings: FLAG_BAD_PAIR,
+    FLAG_RESERVED_ID. Page: SetFlag/WaitFlag.
+    """
+    frame = _getframe(1)
+    site = (frame.f_code, frame.f_lasti)
+    core = _core()
+    if event_id.__class__ is not int:
+        event_id = index(event_id, "set_flag", "event_id")
+    try:
+        flag = core.flags[event][event_id]
+    except (AttributeError, KeyError, TypeError, IndexError):
+        _no_flag(event, event_id, "set_flag", site)
+        return
+    if flag.guard:
+        _guarded(core, flag, "set_flag", site)
+    core.set_flag(flag, site)
+
+
+def wait_flag(event: Any, event_id: Any = 0) -> None:
+    """Hold the event's second pipe until the flag is up, then take it down. Arguments and faults as set_flag."""
+    frame = _getframe(1)
+    site = (frame.f_code, frame.f_lasti)
+    core = _core()
+    if event_id.__class__ is not int:
+        event_id = index(event_id, "wait_flag", "event_id")
+    try:
+        flag = core.flags[event][event_id]
+    except (AttributeError, KeyError, TypeError, IndexError):
+        _no_flag(event, event_id, "wait_flag", site)
+        return
+    core.wait_flag(flag, site)
+
+
+def _no_flag(event: Any, event_id: int, operation: str, site: Site) -> None:
+    """A flag that is not there: a bad event or id, a pair that this kind of core has not, or a barrier in disguise."""
+    core = running(operation)
+    number = index(event, operation, "event")
+    if not 0 <= number < len(EVENTS):
+        rule = f"a HardEvent, 0 to {len(EVENTS) - 1}"
+        report(core, "FLAG_BAD_PAIR", f"event = {number}; rule: {rule}", site, operation, severity="fault")
+        return
+    if not 0 <= event_id <= 7:
+        nearest = min(max(event_id, 0), 7)
+        text = f"event_id = {event_id}; rule: 0 to 7; nearest legal value: {nearest}"
+        report(core, "FLAG_BAD_ID", text, site, operation)
+        return
+    first, second = EVENTS[number]
+    if first == second and first in core.pipes:  # V_V and FIX_FIX: the set is a barrier, the wait nothing
+        if operation == "set_flag":
+            core.barrier(core.pipes[first], site)
+        return
+    name = HardEvent(number).name
+    silent = core.device.mix and name in SILENT[core.kind]
+    text = f"event {name} does not exist on {core.kind} cores; the call does nothing"
+    report(core, "FLAG_BAD_PAIR", text, site, operation, severity="note" if silent else "")
+
+
+def _guarded(core: Core, flag: Flag, operation: str, site: Site) -> None:
+    """An id that is not the author's to use."""
+    if flag.holder:
+        text = f"{flag.name} on {core.name} belongs to {flag.holder}; take ids from alloc_event_id or fetch_event_id"
+        report(core, "FLAG_ID_CONFLICT", text, site, operation)
+    elif core.state.get("tpipe") is not None:
+        text = f"{flag.name}: under a TPipe ids come from alloc_event_id or fetch_event_id, a fixed one may collide"
+        report(core, "FLAG_RESERVED_ID", text, site, operation)
+    else:
+        text = f"{flag.name}: ids 6 and 7 are kept by the system and by automatic synchronisation; use 0 to 5"
+        report(core, "FLAG_RESERVED_ID", text, site, operation)
+
+
+def pipe_barrier(pipe: Any) -> None:
+    """What was issued to a pipe ends before anything issued to it later starts; PIPE_ALL: all pipes, S included.
+
+    Fault: BAD_PIPE (PIPE_S, or a pipe that the chip has not). Page: PipeBarrier.
+    """
+    frame = _getframe(1)
+    site = (frame.f_code, frame.f_lasti)
+    core = running("pipe_barrier")
+    number = index(pipe, "pipe_barrier", "pipe")
+    if number == PipeID.PIPE_ALL:
+        core.barrier_all(site)
+        return
+    name = _pipe_name(core, number, "pipe_barrier", site)
+    if name in core.pipes:
+        core.barrier(core.pipes[name], site)
+    elif not core.device.mix:
+        report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "pipe_barrier")
+
+
+_REAL = {
+    int(PipeID[f"PIPE_{name}"]): name for name in ("V", "M", "MTE1", "MTE2", "MTE3", "FIX")
+}  # S has no barrier; MTE4, MTE5 and V2 do not exist on 2201
+
+
+def _pipe_name(core: Core, number: int, operation: str, site: Site) -> str:
+    name = _REAL.get(number)
+    if name is None:
+        legal = ", ".join(f"PIPE_{n}" for n in _REAL.values())
+        report(core, "BAD_PIPE", f"pipe = {number}; rule: {legal} or PIPE_ALL", site, operation)
+    return name or ""
+
+
+_FENCED = {MemDsbT.ALL: ("GM", "UB"), MemDsbT.DDR: ("GM",), MemDsbT.UB: ("UB",), MemDsbT.SEQ: ()}
+
+
+def data_sync_barrier(arg0: Any) -> None:
+    """Accesses so far to the named memory end before anything issued later: MemDsbT ALL (GM and UB), DDR (GM), UB.
+
+    SEQ is reserved and refused. Page: DataSyncBarrier.
+    """
+    site = _site()
+    core = running("data_sync_barrier")
+    number = index(arg0, "data_sync_barrier", "arg0")
+    if number not in (MemDsbT.ALL, MemDsbT.DDR, MemDsbT.UB):
+        report(core, "BAD_PIPE", f"arg0 = {number}; rule: MemDsbT.ALL, DDR or UB", site, "data_sync_barrier")
+    core.fence(_FENCED[MemDsbT(number)])
+
+
+def _site() -> Site:
+    frame = _getframe(2)
+    return frame.f_code, frame.f_lasti
+
+
+def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
+    """Report to other cores once everything issued so far to `pipe` has ended.
+
+    `flag_id`: 0 to 15 (11 to 14 belong to sync_all); `mode_id`: 0 all cores of this kind, 1 the two vector cores of a
+    group, 2 cube core and vector cores of a group. Faults: XFLAG_*. Page: CrossCoreSetFlag.
+    """
+    site = _site()
+    core = running("cross_core_set_flag")
+    name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe"), "cross_core_set_flag", site)
+    if name not in core.pipes:
+        if not core.device.mix:
+            report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "cross_core_set_flag")
+        return
+    number = index(flag_id, "cross_core_set_flag", "flag_id")
+    core.device.cross.set(core, number, index(mode_id, "cross_core_set_flag", "mode_id"), core.pipes[name], site)
+
+
+def cross_core_wait_flag(flag_id: Any, mode_id: Any = 0, pipe: Any = PipeID.PIPE_S) -> None:
+    """S issues nothing more until this core's counter of `flag_id` is above zero, then takes one.
+
+    `mode_id` and `pipe` have no effect on this chip. Page: CrossCoreWaitFlag.
+    """
+    core = running("cross_core_wait_flag")
+    core.device.cross.wait(core, index(flag_id, "cross_core_wait_flag", "flag_id"), _site())
+
+
+__all__ = [
+    "cross_core_set_flag",
+    "cross_core_wait_flag",
+    "data_sync_barrier",
+    "pipe_barrier",
+    "set_flag",
+    "wait_flag",
+]

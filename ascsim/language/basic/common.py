@@ -1,0 +1,98 @@
+"""Registers and questions of the scalar unit: masks, state at start, core kind.
+
+Pages: SetVectorMask, ResetMask, SetMaskCount, SetMaskNorm, InitSocState, the ASCEND_IS_AIC and ASCEND_IS_AIV
+questions. Masks are captured by an instruction when it is issued, so none of this needs synchronisation.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ...hw.errors import ArgumentTypeError
+from ..core import ir_value
+from ..core.dtype import DataType
+from ..core.enums import MaskMode
+from ..core.place import index, report, running
+from ..forms import lanes_of, signatures
+from ..masks import ALL_LANES, WORD, words
+
+
+def ascend_is_aic() -> ir_value.PlainValue:
+    """Whether this is a cube core (one bit)."""
+    return ir_value.Bit.pack(running("ascend_is_aic").kind == "aic")
+
+
+def ascend_is_aiv() -> ir_value.PlainValue:
+    """Whether this is a vector core (one bit)."""
+    return ir_value.Bit.pack(running("ascend_is_aiv").kind == "aiv")
+
+
+def init_soc_state() -> None:
+    """Masks, mask mode, atomic mode and pad value as at power-on. Page: InitSocState."""
+    core = running("init_soc_state")
+    core.mask, core.atomic, core.pad_value = ALL_LANES, ("", ""), None
+
+
+def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, mode: Any, length: Any = None) -> None:
+    """Write the mask registers.
+
+        set_vector_mask(length, dtype=, mode=)              NORMAL: the first `length` lanes; COUNTER: a count
+        set_vector_mask(mask_high, mask_low, dtype=, mode=)  the two words as they are
+
+    `mode` says how `length` is meant; it does not switch the mode (set_mask_count, set_mask_norm). Page: SetVectorMask.
+    """
+    frame = sys._getframe(1)
+    site = (frame.f_code, frame.f_lasti)
+    core = running("set_vector_mask")
+    kind = ir_value.unwrap(dtype)
+    if not isinstance(kind, DataType):
+        raise ArgumentTypeError("set_vector_mask", "is no data type", operand="dtype", value=dtype)
+    if mask_low is not None and mask_high is not None:
+        high, low = (index(word, "set_vector_mask", "mask") & WORD for word in (mask_high, mask_low))
+    else:
+        count = index(length if mask_high is None else mask_high, "set_vector_mask", "length")
+        if index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER:
+            high, low = 0, count & WORD
+        else:
+            lanes = lanes_of(kind)
+            if not 0 <= count <= lanes:
+                nearest = min(max(count, 0), lanes)
+                text = f"length = {count}; rule: 0 to {lanes} lanes of {kind}; nearest legal value: {nearest}"
+                report(core, "BAD_MASK", text, site, "set_vector_mask")
+            high, low = words(count)
+    core.mask = (high, low, core.mask[2])
+
+
+set_vector_mask.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "length, dtype, mode", "mask_high, mask_low, dtype, mode"
+)
+
+
+def reset_mask() -> None:
+    """All lanes take part; the mode stays. Page: ResetMask."""
+    core = running("reset_mask")
+    core.mask = (*ALL_LANES[:2], core.mask[2])
+
+
+def set_mask_count() -> None:
+    """Counter mode: the mask registers hold the number of elements of a whole instruction. Page: SetMaskCount."""
+    core = running("set_mask_count")
+    core.mask = (*core.mask[:2], True)
+
+
+def set_mask_norm() -> None:
+    """Normal mode: the mask registers hold one bit a lane of a repeat. Page: SetMaskNorm."""
+    core = running("set_mask_norm")
+    core.mask = (*core.mask[:2], False)
+
+
+__all__ = [
+    "ascend_is_aic",
+    "ascend_is_aiv",
+    "init_soc_state",
+    "reset_mask",
+    "set_mask_count",
+    "set_mask_norm",
+    "set_vector_mask",
+]

@@ -1,0 +1,71 @@
+"""Filling a tensor with one number."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
+from ..core.place import index, report, running
+from ..forms import FORMS_DOC, FillStrides, Row, element, finish, masked, plan_by_count, register, scaled
+from ..masks import ALL_LANES
+
+_getframe = sys._getframe
+ROW = register(
+    Row(
+        "duplicate",
+        lambda scalar: scalar,
+        (int16, uint16, float16, bfloat16, int32, uint32, float32),
+        "dst = scalar, in every element",
+        "Duplicate",
+        sources=0,
+        scalar=element,
+    )
+)
+_FORMS = (
+    "dst, scalar, count",
+    "dst, scalar, mask, repeat_times, dst_block_stride, dst_repeat_stride, is_set_mask=True",
+)
+
+
+def duplicate(
+    dst: Any,
+    scalar: Any,
+    count: Any = None,
+    repeat_times: Any = None,
+    dst_block_stride: Any = None,
+    dst_repeat_stride: Any = None,
+    is_set_mask: Any = True,
+    *,
+    mask: Any = None,
+) -> None:
+    frame = _getframe(1)
+    site = (frame.f_code, frame.f_lasti)
+    core = running("duplicate")
+    tensors = (("dst", dst),)
+    if dst_repeat_stride is not None or mask is not None:
+        block = _stride(core, dst_block_stride, "dst_block_stride", 1, 0xFFFF, site)
+        repeat = _stride(core, dst_repeat_stride, "dst_repeat_stride", 0, 0xFF, site)
+        mask = count if mask is None else mask
+        masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
+        return
+    make = partial(plan_by_count, core, ROW, tensors, count, site)
+    plan = scaled(ROW, tensors, (ROW, count), scalar, repr(scalar), make)
+    if plan is not None:
+        core.mask = ALL_LANES
+        core.issue(plan, site)
+
+
+def _stride(core: Any, value: Any, name: str, low: int, high: int, site: Any) -> int:
+    stride = index(value, "duplicate", name)
+    if not low <= stride <= high:
+        nearest = low if stride < low else high
+        text = f"{name} = {stride}; rule: {low} to {high} blocks; nearest legal value: {nearest}"
+        report(core, "BAD_STRIDE", text, site, "duplicate")
+    return stride
+
+
+finish(duplicate, ROW, _FORMS, FORMS_DOC)
+
+__all__ = ["duplicate"]

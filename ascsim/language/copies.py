@@ -1,0 +1,220 @@
+"""Plans of copies: blocks of bytes between two sides, each with its own pitch."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..hw.core import Core
+from ..hw.findings import Site
+from ..hw.global_memory import GlobalArray
+from ..hw.instruction import Plan, gm_shape
+from ..hw.memory import Piece
+from .core import ir_value
+from .core.dtype import DataType
+from .core.place import Place, report
+from .core.types import DataCopyPadParams
+
+BLOCK = 32  # bytes
+BLOCK_LIMIT = 4095  # blocks of one copy
+PAD_LIMIT = 2097151  # bytes of one block of data_copy_pad
+
+
+class Pads(NamedTuple):
+    """Padding of each block in UB: elements left and right, and their value as bytes (None: undefined)."""
+
+    left: int = 0
+    right: int = 0
+    value: bytes | None = None
+    size: int = 1  # bytes of an element
+
+    @property
+    def repeats_first(self) -> bool:
+        """With no padding asked for, the rest of the last 32-byte block repeats the block's first element."""
+        return not self.left and not self.right
+
+
+class Moves(NamedTuple):
+    """`count` blocks of `length` bytes; pitches in bytes from start to start."""
+
+    length: int
+    dst_pitch: int
+    src_pitch: int
+    count: int
+    pads: Pads = Pads()
+
+
+def block_count(core: Core, operation: str, count: int, site: Site) -> None:
+    """block_count, 0 to 4095."""
+    if count > BLOCK_LIMIT:
+        text = f"block_count = {count}; rule: 0 to {BLOCK_LIMIT}; nearest legal value: {BLOCK_LIMIT}"
+        report(core, "BAD_STRIDE", text, site, operation)
+
+
+def pads_of(core: Core, params: Any, dtype: DataType, site: Site) -> Pads:
+    """The padding that a call asks for; is_pad also writes the pad register."""
+    if params is None:
+        return Pads(size=dtype.size)
+    most = BLOCK // dtype.size
+    for name in ("left_padding", "right_padding"):
+        given = getattr(params, name)
+        if given > most:
+            text = f"{name} = {given}; rule: at most {most} elements (32 bytes); nearest legal value: {most}"
+            report(core, "BAD_STRIDE", text, site, "data_copy_pad")
+    value: bytes | None
+    if params.is_pad:
+        given = ir_value.unwrap(params.padding_value)
+        if isinstance(params, DataCopyPadParams):
+            value = (int(given) & ((1 << 64) - 1)).to_bytes(8, "little")[: dtype.size]
+            core.pad_value = np.frombuffer(value, dtype.np)[0].item()
+        else:
+            value = _bytes(given, dtype)
+            core.pad_value = given
+    else:
+        value = None if core.pad_value is None else _bytes(core.pad_value, dtype)
+    return Pads(params.left_padding, params.right_padding, value, dtype.size)
+
+
+def _bytes(value: Any, dtype: DataType) -> bytes:
+    return np.array(ir_value.value(value, dtype, "pad value").v, dtype.np).tobytes()
+
+
+def _piece(start: int, length: int, pitch: int, count: int) -> Piece:
+    if count == 1 or pitch == length:
+        return start, ((length * count, 1),)
+    return start, ((count, pitch), (length, 1))
+
+
+def _rows(flat: Any, start: int, length: int, pitch: int, count: int) -> np.ndarray:
+    """Blocks as rows of a byte view."""
+    return np.ndarray((count, length), np.uint8, flat, start, (pitch, 1))
+
+
+def _tensor_end(core: Core, operation: str, here: Place, name: str, piece: Piece, site: Site) -> None:
+    start, dims = piece
+    end = start + sum((n - 1) * step for n, step in dims) + 1
+    past = end - here.start - here.nbytes
+    assert here.memory is not None
+    if past > 0 and end <= here.memory.size:
+        text = f"{name} reaches {past} bytes past its tensor ({here.nbytes} bytes at byte {here.start} of UB)"
+        report(core, "OOB_BUF", text, site, operation)
+
+
+def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, site: Site) -> Plan:
+    """Global memory to UB."""
+    length, pitch, src_pitch, count, pads = moves
+    filled = -(-(length + (pads.left + pads.right) * pads.size) // BLOCK) * BLOCK
+    piece = _piece(here.start, filled, pitch, count)
+    _tensor_end(core, operation, here, "dst", piece, site)
+    region = core.region("UB", (piece,), f"{operation}: dst", site)
+    memory = here.memory
+    assert memory is not None
+    contiguous = count == 1 or (pitch == length == src_pitch)
+    cycles = core.device.cost.load(length * count, count, gm_address=at, gm_pitch=src_pitch if count > 1 else 0)
+    shape = gm_shape(length, src_pitch, count)
+    voids = None
+    if filled == length and contiguous:
+        start, end = here.start, here.start + length * count
+        run = partial(_load, memory.view[start:end])
+        defined = partial(_carry, memory.defined[start:end])
+    else:
+        rows = _rows(memory.bytes.data, here.start, filled, pitch, count)
+        run = partial(_load_rows, rows, length, src_pitch, count, pads)
+        known = np.lib.stride_tricks.as_strided(memory.defined[here.start :], (count, filled), (pitch, 1))
+        defined = partial(_carry_rows, known, length, src_pitch, count, pads)
+        if pads.value is None and not pads.repeats_first:
+            left = pads.left * pads.size
+            edges = [(0, left), (left + length, filled - left - length)]
+            pieces = tuple(_piece(here.start + off, n, pitch, count) for off, n in edges if n)
+            voids = core.region("UB", pieces, operation, site) if pieces else None
+    return Plan(operation, core.pipes["MTE2"], (), (region,), run, cycles, shape, carry=defined, voids=voids)
+
+
+def _load(view: memoryview, array: GlobalArray, at: int) -> None:
+    view[:] = array.data[at : at + len(view)]
+
+
+def _carry(defined: np.ndarray, array: GlobalArray, at: int) -> None:
+    defined[:] = True if array.defined is None else array.defined[at : at + defined.size]
+
+
+def _load_rows(rows: np.ndarray, length: int, pitch: int, count: int, pads: Pads, array: GlobalArray, at: int) -> None:
+    left = pads.left * pads.size
+    rows[:, left : left + length] = _rows(array.data, at, length, pitch, count)
+    rest = rows[:, left + length :]
+    if pads.repeats_first:
+        if rest.size:
+            first = rows[:, : pads.size]
+            rest[...] = np.tile(first, -(-rest.shape[1] // pads.size))[:, : rest.shape[1]]
+        return
+    value = pads.value or b"\xff" * pads.size
+    for edge in (rows[:, :left], rest):
+        if edge.size:
+            edge[...] = np.resize(np.frombuffer(value, np.uint8), edge.shape[1])
+
+
+def _carry_rows(
+    known: np.ndarray, length: int, pitch: int, count: int, pads: Pads, array: GlobalArray, at: int
+) -> None:
+    left = pads.left * pads.size
+    known[...] = pads.value is not None or pads.repeats_first
+    if array.defined is None:
+        known[:, left : left + length] = True
+    else:
+        known[:, left : left + length] = _rows(array.defined.view(np.uint8).data, at, length, pitch, count)
+
+
+def store_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, site: Site) -> Plan:
+    """UB to global memory."""
+    length, dst_pitch, pitch, count, _ = moves
+    piece = _piece(here.start, length, pitch, count)
+    _tensor_end(core, operation, here, "src", piece, site)
+    region = core.region("UB", (piece,), f"{operation}: src", site)
+    memory = here.memory
+    assert memory is not None
+    kind, _ = core.atomic
+    cycles = core.device.cost.store(length * count, count, gm_address=at, gm_pitch=dst_pitch if count > 1 else 0)
+    shape = gm_shape(length, dst_pitch, count, True, kind)
+    if count == 1 or (pitch == length == dst_pitch):
+        run = partial(_store, memory.view[here.start : here.start + length * count])
+    else:
+        run = partial(_store_rows, _rows(memory.bytes.data, here.start, length, pitch, count), dst_pitch)
+    return Plan(operation, core.pipes["MTE3"], (region,), (), run, cycles, shape)
+
+
+def _store(view: memoryview, array: GlobalArray, at: int) -> None:
+    array.data[at : at + len(view)] = view
+
+
+def _store_rows(rows: np.ndarray, pitch: int, array: GlobalArray, at: int) -> None:
+    count, length = rows.shape
+    _rows(array.data, at, length, pitch, count)[...] = rows
+
+
+def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Moves, site: Site) -> Plan:
+    """UB to UB, on the vector pipe."""
+    length, dst_pitch, src_pitch, count, _ = moves
+    pieces = _piece(to.start, length, dst_pitch, count), _piece(source.start, length, src_pitch, count)
+    for place, name, piece in zip((to, source), ("dst", "src"), pieces, strict=True):
+        _tensor_end(core, operation, place, name, piece, site)
+    write = core.region("UB", (pieces[0],), f"{operation}: dst", site)
+    read = core.region("UB", (pieces[1],), f"{operation}: src", site)
+    memory = to.memory
+    assert memory is not None
+    data = [
+        _rows(memory.bytes.data, p.start, length, pitch or length, count)
+        for p, pitch in ((to, dst_pitch), (source, src_pitch))
+    ]
+    known = [
+        _rows(memory.defined.view(np.uint8).data, p.start, length, pitch or length, count)
+        for p, pitch in ((to, dst_pitch), (source, src_pitch))
+    ]
+    cycles = core.device.cost.vector(-(-length * count // 256))
+    run, carry = partial(_move, *data), partial(_move, *known)
+    return Plan(operation, core.pipes["V"], (read,), (write,), run, cycles, carry=carry)
+
+
+def _move(to: np.ndarray, source: np.ndarray) -> None:
+    to[...] = source.copy() if np.may_share_memory(to, source) else source

@@ -1,0 +1,156 @@
+"""Where a local tensor lies: an interned, immutable (position, address, size, type) on one core.
+
+A Place is what instructions work on. Interned, because everything that can be worked out about a call depends on
+the places of its operands alone: the plans of calls are kept on the place of their first operand.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ...hw.core import Core
+from ...hw.current import core as current
+from ...hw.errors import LaunchError
+from ...hw.findings import Site
+from ...hw.memory import Memory
+from ...hw.scheduler import Scheduler
+from . import ir_value
+from .dtype import DataType
+from .enums import TPosition
+
+# Logical position -> physical memory. GM positions have none here.
+MEMORY_OF = {
+    TPosition.VECIN: "UB",
+    TPosition.VECOUT: "UB",
+    TPosition.VECCALC: "UB",
+    TPosition.A1: "L1",
+    TPosition.B1: "L1",
+    TPosition.C1: "L1",
+    TPosition.A2: "L0A",
+    TPosition.B2: "L0B",
+    TPosition.C2: "BT",
+    TPosition.CO1: "L0C",
+}
+VECTOR_POSITIONS = frozenset((TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC))
+PACKAGE = str(Path(__file__).parents[2]) + os.sep  # frames of these files are not the author's
+RUN = Scheduler._run.__code__  # the frame under every kernel
+PLAN_LIMIT = 1024  # plans kept on one place; all are forgotten when there are more
+
+
+class Place:
+    """Slots: core, memory (None where this kind of core has not got it), start and nbytes (bytes), dtype, position.
+
+    `fault` is None, or (code, message) that a use of the place must report: then `live` is the place to go on with.
+    """
+
+    __slots__ = ("core", "dtype", "fault", "live", "memory", "nbytes", "plans", "position", "start", "views")
+
+    def __init__(
+        self, core: Core, memory: Memory | None, position: TPosition, dtype: DataType, start: int, nbytes: int
+    ) -> None:
+        self.core, self.memory, self.position = core, memory, position
+        self.dtype, self.start, self.nbytes = dtype, start, nbytes
+        self.views: dict[int, Place] = {}  # by offset in elements
+        self.plans: dict[Any, Any] = {}
+        self.fault: tuple[str, str] | None = None
+        self.live = self
+
+    def offset(self, elements: int) -> Place:
+        """The place that starts `elements` later and ends where this one ends."""
+        view = self.views.get(elements)
+        if view is None:
+            shift = elements * self.dtype.size
+            view = place(self.core, self.position, self.dtype, self.start + shift, self.nbytes - shift)
+            if self.fault is not None:
+                view = view.dead(*self.fault)
+            self.views[elements] = view
+        return view
+
+    def dead(self, code: str, message: str) -> Place:
+        """The same bytes as something that must not be used: a use reports `code` and goes on with this place."""
+        out = Place(self.core, self.memory, self.position, self.dtype, self.start, self.nbytes)
+        out.fault, out.live = (code, message), self.live
+        return out
+
+    def keep(self, key: Any, plan: Any) -> Any:
+        """Remember the plan of a call."""
+        if len(self.plans) >= PLAN_LIMIT:
+            self.plans.clear()
+        self.plans[key] = plan
+        return plan
+
+    def array(self, count: int) -> Any:
+        """The first `count` elements as a numpy array that shares the memory's bytes."""
+        assert self.memory is not None
+        end = self.start + count * self.dtype.size
+        return self.memory.bytes[self.start : end].view(self.dtype.np)
+
+    def text(self) -> str:
+        """`VECIN float32 at byte 512, 256 bytes`."""
+        return f"{self.position.name} {self.dtype} at byte {self.start}, {self.nbytes} bytes"
+
+
+def place(core: Core, position: TPosition, dtype: DataType, start: int, nbytes: int) -> Place:
+    """The interned place."""
+    key = (position, dtype, start, nbytes)
+    found = core.operands.get(key)
+    if found is None:
+        memory = core.memories.get(MEMORY_OF[position])
+        found = core.operands[key] = Place(core, memory, position, dtype, start, nbytes)
+    return found  # type: ignore[no-any-return]
+
+
+def running(operation: str) -> Core:
+    """The core that runs now; a call outside a kernel is a LaunchError."""
+    core = current.get()
+    if core is None:
+        raise LaunchError(operation, "is a device call: it works inside a kernel, launched as kernel[blocks](...)")
+    return core  # type: ignore[no-any-return]
+
+
+def author(depth: int) -> Site:
+    """The call site in the frame that called the function `depth` levels above the caller (1: its caller)."""
+    frame = sys._getframe(depth + 1)
+    return frame.f_code, frame.f_lasti
+
+
+def call_stack() -> tuple[tuple[int, int], ...]:
+    """The author's frames that lead to here, innermost first, as keys."""
+    frame: FrameType | None = sys._getframe(2)
+    stack = []
+    while frame is not None and frame.f_code is not RUN:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            stack.append((id(frame.f_code), frame.f_lasti))
+        frame = frame.f_back
+    return tuple(stack)
+
+
+def claim(core: Core, memory: str, start: int, nbytes: int, who: str, site: Site) -> None:
+    """Check that a buffer fits its memory; MEM_OVERFLOW lists the buffers given out so far and their sum."""
+    buffers: list[tuple[str, str, int]] = core.state.setdefault("buffers", [])
+    store = core.memories.get(memory)
+    if store is not None and start + nbytes > store.size:
+        so_far = ", ".join(f"{name} {size}" for name, where, size in buffers if where == memory) or "none"
+        report(
+            core,
+            "MEM_OVERFLOW",
+            f"{who} asks for {nbytes} bytes of {memory}, {max(0, store.size - start)} of {store.size} are available; "
+            f"buffers so far: {so_far}",
+            site,
+            who,
+        )
+    buffers.append((who, memory, nbytes))
+
+
+def index(x: Any, operation: str, operand: str) -> int:
+    """A plain integer, for addresses, counts and indices."""
+    return x if x.__class__ is int else ir_value.to_index(x, operation, operand)
+
+
+def report(core: Core, code: str, message: str, site: Site, operation: str, **more: Any) -> None:
+    """A finding about a call, at the author's line."""
+    core.report(code, f"{operation}: {message}", site, operation=operation, **more)

@@ -1,0 +1,321 @@
+"""LocalTensor: a typed view of a core's local memory, and LocalTensorAuto, which the compiler places.
+
+Vendor's pages: LocalTensor and its members (GetSize, SetValue, ReinterpretCast ...). A tensor may be declared larger
+than its memory: the declaration is no fault, an access is.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...hw.core import Core
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from . import ir_value
+from .dtype import DataType, float32
+from .enums import TPosition
+from .place import MEMORY_OF, Place, author, call_stack, claim, index, place, running
+from .scalar_access import load_element, store_element
+from .types import ShapeInfo, TensorShape
+
+_getframe = sys._getframe
+
+
+class BaseTensor:
+    """What local and global tensors share: an element type and shape information."""
+
+    __slots__ = ()
+
+    dtype: DataType
+
+
+def start_of(key: Any, operation: str) -> int:
+    """The offset that `t[i]` or `t[i:]` names, in elements; a stop, a step or nothing at all is refused."""
+    if key.__class__ is slice:
+        if key.start is None or key.stop is not None or key.step is not None:
+            raise ArgumentValueError(
+                operation,
+                "a tensor slice has a start and nothing else",
+                operand="slice",
+                value=key,
+                rule="t[i] or t[i:]",
+            )
+        key = key.start
+    return index(key, operation, "offset")
+
+
+class LocalTensor(BaseTensor):
+    """A tensor in local memory.
+
+    LocalTensor(dtype, pos, addr, tile_size): `addr` in bytes from the start of the memory of `pos`, `tile_size` in
+    elements (0: to the end of the memory). LocalTensor(dtype) has no memory yet; a queue or set_addr_with_offset
+    gives it some. `t[i]` and `t[i:]` are views that start i elements in. Page: LocalTensor.
+    """
+
+    __slots__ = ("extra", "lease", "place")
+
+    place: Place
+    lease: Any  # of the queue that gave the buffer, or None
+    extra: dict[str, Any] | None  # user tag and shape, where set
+
+    def __init__(
+        self,
+        dtype: DataType = float32,
+        pos: TPosition | int | None = TPosition.VECIN,
+        addr: Any = None,
+        tile_size: Any = 0,
+    ) -> None:
+        core = running("LocalTensor")
+        self.lease = self.extra = None
+        dtype, pos = ir_value.unwrap(dtype), ir_value.unwrap(pos)
+        if not isinstance(dtype, DataType):
+            raise ArgumentTypeError(
+                "LocalTensor", "is no data type", operand="dtype", value=dtype, rule="asc.float32 ..."
+            )
+        if addr is None and not isinstance(pos, TPosition) and pos is not None:
+            pos, addr = TPosition.VECIN, pos  # the form (dtype, addr)
+        where = position(TPosition.VECIN if pos is None else pos, "LocalTensor")
+        if addr is None:
+            self.place = place(core, where, dtype, 0, 0).dead(
+                "QUE_NOT_INIT", "this tensor has no memory: no queue, buffer or address was given to it"
+            )
+            return
+        start = index(addr, "LocalTensor", "addr")
+        elements = index(tile_size, "LocalTensor", "tile_size")
+        if start < 0 or elements < 0:
+            name, bad = ("addr", start) if start < 0 else ("tile_size", elements)
+            raise ArgumentValueError("LocalTensor", "negative", operand=name, value=bad, rule="0 or more", nearest=0)
+        memory = core.memories.get(MEMORY_OF[where])
+        nbytes = elements * dtype.size if elements else max(0, (memory.size if memory else 0) - start)
+        self.place = place(core, where, dtype, start, nbytes)
+
+    @classmethod
+    def _at(
+        cls, core: Core, pos: TPosition, dtype: DataType, start: int, nbytes: int, lease: Any = None
+    ) -> LocalTensor:
+        """A tensor at a known place (queues, buffers, allocators)."""
+        return _tensor(place(core, pos, dtype, start, nbytes), lease)
+
+    # ------------------------------------------------------------------ views
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        """Element type."""
+        return self.place.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """Elements, as a shape."""
+        return TensorShape(self.place.nbytes // self.place.dtype.size)
+
+    def __getitem__(self, key: Any) -> LocalTensor:
+        """`t[i]`, `t[i:]`: the tensor that starts i elements in."""
+        if key.__class__ is slice and key.stop is None and key.step is None:
+            start = key.start
+        else:
+            start = start_of(key, "LocalTensor[]")
+        if start.__class__ is not int:
+            start = start_of(start, "LocalTensor[]")
+        here = self.place
+        view = here.views.get(start)
+        if view is None:
+            view = here.offset(start)
+        out = _new(LocalTensor)
+        out.place, out.extra = view, None
+        lease = out.lease = self.lease
+        if lease is not None:
+            lease.tensors.append(out)
+        return out
+
+    def __call__(self, index: Any) -> LocalTensor:
+        """Ascend C's element access, declared to give a tensor: the view at `index`."""
+        return self[index]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.set_value(start_of(key, "LocalTensor[] ="), value)
+
+    def reinterpret_cast(self, dtype: DataType) -> LocalTensor:
+        """The same bytes as elements of another type. Page: ReinterpretCast."""
+        here = self.place
+        dtype = ir_value.unwrap(dtype)
+        if not isinstance(dtype, DataType):
+            raise ArgumentTypeError("reinterpret_cast", "is no data type", operand="dtype", value=dtype)
+        return self._derived(place(here.core, here.position, dtype, here.start, here.nbytes))
+
+    def _derived(self, where: Place) -> LocalTensor:
+        fault = self.place.fault
+        return _tensor(where if fault is None else where.dead(*fault), self.lease)
+
+    def _move(self, start: int, nbytes: int, dtype: DataType | None = None, pos: TPosition | None = None) -> None:
+        here = self.place
+        where = place(here.core, pos or here.position, dtype or here.dtype, start, nbytes)
+        self.place = where if here.fault is None or here.nbytes == 0 else where.dead(*here.fault)
+
+    # ------------------------------------------------------------------ sizes and addresses
+
+    def get_size(self) -> ir_value.PlainValue:
+        """Elements (int32). Page: GetSize."""
+        return ir_value.int32(self.place.nbytes // self.place.dtype.size)
+
+    def get_length(self) -> ir_value.PlainValue:
+        """Bytes (uint32). Page: GetLength."""
+        return ir_value.UInt32.pack(self.place.nbytes)
+
+    def set_size(self, size: Any = 0) -> None:
+        """Change the number of elements; the address stays. Page: SetSize."""
+        elements = _natural(size, "set_size", "size")
+        self._move(self.place.start, elements * self.place.dtype.size)
+
+    def set_buffer_len(self, data_len: Any) -> None:
+        """Change the length in bytes; the address stays. Page: SetBufferLen."""
+        self._move(self.place.start, _natural(data_len, "set_buffer_len", "data_len"))
+
+    def set_addr_with_offset(self, src: LocalTensor, offset: Any) -> None:
+        """Start where `src` has its element `offset`; the own element type stays. Page: SetAddrWithOffset."""
+        if not isinstance(src, LocalTensor):
+            raise ArgumentTypeError("set_addr_with_offset", "is no LocalTensor", operand="src", value=src)
+        there = src.place.live
+        shift = _natural(offset, "set_addr_with_offset", "offset") * there.dtype.size
+        dtype = self.place.dtype
+        self.place = place(there.core, there.position, dtype, there.start + shift, there.nbytes - shift)
+        self.lease = src.lease
+        if self.lease is not None:
+            self.lease.tensors.append(self)
+
+    def get_phy_addr(self, offset: Any = 0) -> ir_value.PlainValue:
+        """Byte address in the physical memory, `offset` elements in (uint64). Page: GetPhyAddr."""
+        here = self.place
+        return ir_value.UInt64.pack(here.start + index(offset, "get_phy_addr", "offset") * here.dtype.size)
+
+    def get_position(self) -> ir_value.PlainValue:
+        """The TPosition, as a number (int32). Page: GetPosition."""
+        return ir_value.int32(int(self.place.position))
+
+    # ------------------------------------------------------------------ tag and shape
+
+    def _extra(self) -> dict[str, Any]:
+        if self.extra is None:
+            self.extra = {}
+        return self.extra
+
+    def set_user_tag(self, tag: Any = 0) -> None:
+        """Attach a number (int32) of the author's. Page: SetUserTag."""
+        self._extra()["tag"] = index(tag, "set_user_tag", "tag")
+
+    def get_user_tag(self) -> ir_value.PlainValue:
+        """The number attached, 0 where none was. Page: GetUserTag."""
+        return ir_value.int32((self.extra or {}).get("tag", 0))
+
+    def set_shape_info(self, shape_info: ShapeInfo) -> None:
+        """Attach shape information. Page: SetShapeInfo."""
+        self._extra()["shape"] = shape_info
+
+    def get_shape_info(self) -> ShapeInfo:
+        """The shape information attached; an empty one where none was. Page: GetShapeInfo."""
+        return (self.extra or {}).get("shape") or ShapeInfo()
+
+    # ------------------------------------------------------------------ elements
+
+    def get_value(self, index: Any) -> ir_value.PlainValue:
+        """One element, read by the scalar unit; VECIN, VECOUT, VECCALC only. Page: GetValue."""
+        frame = _getframe(1)
+        return load_element(self.place, index, (frame.f_code, frame.f_lasti))
+
+    def set_value(self, index: Any, value: Any) -> None:
+        """One element, written by the scalar unit; VECIN, VECOUT, VECCALC only. Page: SetValue."""
+        frame = _getframe(1)
+        store_element(self.place, index, value, (frame.f_code, frame.f_lasti))
+
+    def print(self, data_len: Any) -> None:
+        """Print the first elements, one 32-byte block a line. Page: Print (CPU debugging)."""
+        values = self.place.array(_inside(self.place, data_len, "print"))
+        width = 32 // self.place.dtype.size
+        for first in range(0, values.size, width):
+            sys.stdout.write(f"{first:04d}: {' '.join(str(v) for v in values[first : first + width].tolist())}\n")
+
+    def to_file(self, file_name: str) -> None:
+        """Write the tensor's bytes to a file. Page: ToFile (CPU debugging)."""
+        here = self.place
+        with open(file_name, "wb") as file:
+            file.write(here.array(_inside(here, here.nbytes // here.dtype.size, "to_file")).tobytes())
+
+    def __repr__(self) -> str:
+        return f"LocalTensor({self.place.text()})"
+
+
+_new: Any = LocalTensor.__new__
+
+
+def _tensor(where: Place, lease: Any) -> LocalTensor:
+    out: LocalTensor = _new(LocalTensor)
+    out.place, out.lease, out.extra = where, lease, None
+    if lease is not None:
+        lease.tensors.append(out)
+    return out
+
+
+def _natural(x: Any, operation: str, operand: str) -> int:
+    value = index(x, operation, operand)
+    if value < 0:
+        raise ArgumentValueError(operation, "negative", operand=operand, value=value, rule="0 or more", nearest=0)
+    return value
+
+
+def _inside(where: Place, count: Any, operation: str) -> int:
+    elements = _natural(count, operation, "data_len")
+    size = where.memory.size if where.memory is not None else 0
+    most = max(0, min(where.nbytes, size - where.start)) // where.dtype.size
+    if elements > most:
+        raise ArgumentValueError(
+            operation, "past the tensor", operand="elements", value=elements, rule=f"at most {most}", nearest=most
+        )
+    return elements
+
+
+def position(pos: Any, operation: str) -> TPosition:
+    """A local TPosition; positions in global memory are refused."""
+    try:
+        where = TPosition(int(pos) if isinstance(pos, (int, np.integer)) else index(pos, operation, "pos"))
+    except ValueError:
+        where = TPosition.MAX
+    if where not in MEMORY_OF:
+        raise ArgumentValueError(
+            operation,
+            "is no local memory",
+            operand="pos",
+            value=pos,
+            rule="one of " + ", ".join(p.name for p in MEMORY_OF),
+        )
+    return where
+
+
+class LocalTensorAuto(LocalTensor):
+    """A local tensor that the compiler places: one allocation a call site and call stack, made at its first turn.
+
+    LocalTensorAuto(dtype, shape): shape is a number of elements or a tuple. Its use switches `insert_sync` on, which
+    orders what the author has not. pyasc: LocalTensorAuto.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, dtype: DataType, shape: Any) -> None:
+        core = running("LocalTensorAuto")
+        self.lease = self.extra = None
+        dtype = ir_value.unwrap(dtype)
+        if not isinstance(dtype, DataType):
+            raise ArgumentTypeError("LocalTensorAuto", "is no data type", operand="dtype", value=dtype)
+        dims = shape if isinstance(shape, (tuple, list)) else (shape,)
+        elements = math.prod(_natural(n, "LocalTensorAuto", "shape") for n in dims)
+        nbytes = -(-elements * dtype.size // 32) * 32
+        key = (call_stack(), dtype, nbytes)
+        table: dict[Any, int] = core.state.setdefault("auto_tensors", {})
+        start = table.get(key)
+        if start is None:
+            start = table[key] = core.state.get("auto_top", 0)
+            claim(core, "UB", start, nbytes, f"LocalTensorAuto({dtype}, {shape})", author(1))
+            core.state["auto_top"] = start + nbytes
+        core.device.insert_sync = True
+        self.place = place(core, TPosition.VECCALC, dtype, start, elements * dtype.size)

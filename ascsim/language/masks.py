@@ -1,0 +1,105 @@
+"""Masks and repeats: which lanes of which repeats take part, from the call or from the mask registers.
+
+A repeat is 256 bytes of the widest operand, in 8 blocks of 32 bytes. Normal mode: the mask says which lanes of every
+repeat take part. Counter mode: it says how many elements the whole instruction has, and the repeats follow from it.
+Pages: the vendor's description of masks, SetVectorMask, SetMaskCount, SetMaskNorm, ResetMask.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ..hw.core import ALL_LANES, Core
+from ..hw.findings import Site
+from .core import ir_value
+from .core.place import index, report
+
+WORD = (1 << 64) - 1
+REPEAT_LIMIT = 255
+
+Runs = tuple[tuple[int, int], ...]  # lanes [first, end) that take part, ascending
+Mask = tuple[int, int, bool]  # high word, low word, counter mode
+Work = tuple[Runs, int]  # lanes of a repeat, repeats; a counter-mode remainder is a second Work
+
+
+def words(lanes: int) -> tuple[int, int]:
+    """The mask registers (high, low) that let the first `lanes` lanes take part."""
+    bits = (1 << min(lanes, 128)) - 1
+    return bits >> 64, bits & WORD
+
+
+def given(core: Core, mask: Any, lanes: int, operation: str, site: Site) -> Mask:
+    """The registers that a call's mask argument sets: an int counts lanes, a list [low, high] holds bits.
+
+    `lanes` is the number of lanes of a repeat.
+    """
+    mask = ir_value.unwrap(mask)
+    counter = core.mask[2]
+    if isinstance(mask, (list, tuple)):
+        if len(mask) != 2:
+            report(core, "BAD_MASK", f"mask = {mask}; rule: [low word, high word]", site, operation)
+        low, high = (index(word, operation, "mask") & WORD for word in mask)
+        if not counter:
+            beyond = (high << 64 | low) >> lanes
+            if beyond and (high, low) != (WORD, WORD):
+                text = f"mask = [{low:#x}, {high:#x}] sets bits beyond the {lanes} lanes of a repeat; they are ignored"
+                report(core, "BAD_MASK", text, site, operation, severity="warn")
+        return high, low, counter
+    count = index(mask, operation, "mask")
+    if counter:
+        rule = f"in counter mode a number sets that many bits, not a count: write mask = [{count}, 0]"
+        report(core, "BAD_MASK", f"mask = {count}; rule: {rule}", site, operation)
+    if not 1 <= count <= lanes:
+        nearest = min(max(count, 1), lanes)
+        text = f"mask = {count}; rule: 1 to {lanes} lanes of this type; nearest legal value: {nearest}"
+        report(core, "BAD_MASK", text, site, operation)
+    return (*words(count), False)
+
+
+def repeats(core: Core, times: Any, operation: str, site: Site) -> int:
+    """repeat_times, 0 to 255."""
+    count = index(times, operation, "repeat_times")
+    if not 0 <= count <= REPEAT_LIMIT:
+        nearest = min(max(count, 0), REPEAT_LIMIT)
+        text = f"repeat_times = {count}; rule: 0 to {REPEAT_LIMIT}; nearest legal value: {nearest}"
+        report(core, "BAD_REPEAT", text, site, operation)
+    return count
+
+
+@lru_cache(maxsize=1024)
+def runs_of(bits: int) -> Runs:
+    """Runs of set bits, lowest first."""
+    out, at = [], 0
+    while bits:
+        skip = (bits & -bits).bit_length() - 1
+        bits >>= skip
+        first = at + skip
+        length = (~bits & (bits + 1)).bit_length() - 1
+        out.append((first, first + length))
+        bits >>= length
+        at = first + length
+    return tuple(out)
+
+
+def work(mask: Mask, times: int, lanes: int) -> list[Work]:
+    """The lanes and repeats of an instruction, given the registers."""
+    high, low, counter = mask
+    if counter:
+        return counted(low, lanes)
+    bits = (high << 64 | low) & ((1 << lanes) - 1)
+    return [(runs_of(bits), times)] if bits and times else []
+
+
+def counted(count: int, lanes: int) -> list[Work]:
+    """`count` elements: full repeats, then the rest."""
+    full, rest = divmod(count, lanes)
+    out: list[Work] = []
+    if full:
+        out.append((((0, lanes),), full))
+    if rest:
+        out.append((((0, rest),), 1))
+    return out
+
+
+__all__ = ["ALL_LANES", "REPEAT_LIMIT", "Mask", "Runs", "Work", "counted", "given", "repeats", "runs_of", "work"]
