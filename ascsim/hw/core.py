@@ -6,13 +6,14 @@ other cores (`cross`, `scheduler`), scalar access to global memory (`cache`), wh
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import define, hazards
 from .bounds import Bounds
 from .events import ABSENT, EVENTS, IDS, Flag
-from .findings import Finding, Site
+from .findings import Finding, Site, author
 from .flow import Flow
 from .global_memory import GlobalArray
 from .instruction import Plan
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 # Mask registers and mask mode at power-on: high word, low word, counter mode.
 ALL_LANES = ((1 << 64) - 1, (1 << 64) - 1, False)
+
+_getframe = sys._getframe
+PLAIN_STORE = ("", "")  # no atomic update: its name and element type
 
 
 class Core(Flow, Bounds):
@@ -53,7 +57,10 @@ class Core(Flow, Bounds):
         self.issue: Callable[..., Any] = self._checked if checks.hazards else self._bare
         if device.record is not None:
             self.issue = self._recorded
-        self.issue_cost, self.flag_cost = device.cost.issue(), device.cost.flag()
+        self.hold_sets = checks.hold_sets
+        if not (checks.hazards or device.record is not None or checks.hold_sets):
+            self.set_flag, self.wait_flag = self._set_bare, self._wait_bare  # type: ignore[method-assign]
+        self.issue_cost = device.cost.issue()  # cycles of S to hand over an instruction or a flag
         self.operands: dict[Any, Any] = {}  # places that the language has interned on this core
         self.epoch = 0  # grows whenever a byte becomes undefined
 
@@ -73,7 +80,7 @@ class Core(Flow, Bounds):
             for flag in (row or {}).values():
                 flag.reset()
         self.mask = ALL_LANES
-        self.atomic = ("", "")  # update of stores to global memory ("add", "max", "min") and its element type
+        self.atomic = PLAIN_STORE  # update of stores to global memory ("add", "max", "min") and its element type
         self.pad_value: Any = None  # of data_copy_pad; None: never set
         self.now = 0  # cycle of the scalar unit
         self.turn = -1  # value of the innermost loop variable, for reports
@@ -81,10 +88,8 @@ class Core(Flow, Bounds):
         self.state: dict[str, Any] = {}  # what the language keeps per core and launch (pipe, masks, printing)
         self.at_end: list[Callable[[], None]] = []  # checks of the language at kernel end
         self.fences: dict[str, list[int]] = {}  # data_sync_barrier: memory -> instructions known to have ended
-        self.woken: list[Pipe] = []
-        self.settling = False
         self.lines: dict[tuple[GlobalArray, int], Line] = {}  # the data cache, oldest line first (`cache`)
-        self.gm_read = self.gm_written = 0  # bytes
+        self.polled: tuple[Any, int] | None = None  # its last scalar read, and how often in a row
         self.regions: list[tuple[str, int, int]] = []
         self.me: Access = []  # the access to global memory being issued, and its array
         self.touching: GlobalArray
@@ -97,8 +102,14 @@ class Core(Flow, Bounds):
 
     # ------------------------------------------------------------------ issue
 
-    def _checked(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
-        """Issue an instruction: order, definedness, work, time. Returns what its work returns."""
+    def _checked(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
+        """Issue an instruction: order, definedness, work, time. Returns what its work returns.
+
+        `site` is the author's call site; None stands for the caller of the function that calls this one.
+        """
+        if site is None:
+            frame = _getframe(2)
+            site = frame.f_code, frame.f_lasti
         pipe = plan.pipe
         if pipe.parked is not None:
             return self.park(pipe, self.issue, (plan, site, gm, at), site)
@@ -107,82 +118,134 @@ class Core(Flow, Bounds):
         me = [n, slot, site, plan, self.turn, self.serial, clock]
         if plan.updates:
             clock = hazards.updates(self, me)
-        for region in plan.reads:
-            for cell in region.cells:
+        last: Any
+        for cell in plan.read_cells:
+            last = cell.write
+            if last[0] > clock[last[1]]:
+                clock = hazards.local(self, last, me, cell, "RAW")
+            last = cell.reader
+            if last is None or last[1] == slot:
+                cell.reader = me
+            else:
+                cell.also(me)
+        for cell in plan.write_cells:
+            last = cell.reader
+            if last is None:
                 last = cell.write
                 if last[0] > clock[last[1]]:
-                    clock = hazards.local(self, last, me, region, "RAW")
-                cell.reads[slot] = me
-        for region in plan.writes:
-            for cell in region.cells:
-                reads = cell.reads
-                if reads:
-                    for last in reads.values():
+                    clock = hazards.local(self, last, me, cell, "WAW")
+            else:
+                if last[0] > clock[last[1]] and last is not me:
+                    clock = hazards.local(self, last, me, cell, "WAR")
+                cell.reader = None
+                if cell.others is not None:
+                    for last in cell.others.values():
                         if last[0] > clock[last[1]] and last is not me:
-                            clock = hazards.local(self, last, me, region, "WAR")
-                    cell.reads = {}
-                else:
-                    last = cell.write
-                    if last[0] > clock[last[1]]:
-                        clock = hazards.local(self, last, me, region, "WAW")
-                cell.write = me
+                            clock = hazards.local(self, last, me, cell, "WAR")
+                    cell.others = None
+            cell.write = me
+        result = None
         if gm is None:
             if plan.epoch != self.epoch:
                 define.local(self, plan, me)
             result = plan.run()
         else:
-            shape = plan.gm
-            end = at + shape.span  # type: ignore[union-attr]
+            end = at + plan.span
             if end > gm.nbytes or at < 0:
                 self.stray(plan, site, gm, at, end)
-            if shape.write:  # type: ignore[union-attr]
-                if not plan.private:
-                    self.me, self.touching = me, gm
-                    gm.write(at, end, me, self.gm_clash)
-                if not gm.owned:
-                    gm.own()
-                self.gm_written += shape.nbytes  # type: ignore[union-attr]
+            stores, view, stretch = plan.stores, plan.view, plan.stretch
+            quiet = (
+                stretch.next_at == at
+                and stretch.next_n == n
+                and stretch.array is gm
+                and stretch.site == site
+                and (gm.write_only and at == gm.high if stores else gm.read_only)
+            )
+            if quiet:  # the next access of a steady loop: nothing to compare it with
+                stretch.next_at = at + stretch.step
+                stretch.next_n = n + stretch.n_step
+                if stores:
+                    gm.high = end
             else:
-                if not plan.private:
-                    self.me, self.touching = me, gm
-                    gm.read(at, end, me, self.gm_clash)
-                self.gm_read += shape.nbytes  # type: ignore[union-attr]
+                self._global(plan, me, gm, at, end)
             if plan.epoch != self.epoch or gm.defined is not None:
                 define.through(self, plan, me, gm, at)
-            result = plan.run(gm, at)
-            if self.racing:
+            if view is None:
+                result = plan.run(gm, at)
+            elif stores:
+                gm.data[at:end] = view
+            else:
+                view[:] = gm.data[at:end]
+            pipe.moved += plan.nbytes
+            if not quiet and self.racing:
                 hazards.judge(self)
-        pipe.spend(self.now, plan.cycles)
-        self.now += self.issue_cost
+        cycles, now, free = plan.cycles, self.now, pipe.free
+        if free < now or free < pipe.ready:  # the pipe stood idle
+            free = pipe.ready if pipe.ready > now else now
+            cycles += pipe.latency
+        pipe.free = free + cycles
+        pipe.busy += cycles
+        self.now = now + self.issue_cost
         return result
 
-    def _bare(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+    def _global(self, plan: Plan, me: Access, gm: GlobalArray, at: int, end: int) -> None:
+        """Compare an access to global memory with the earlier ones, and see to it that the bytes are there."""
+        self.me, self.touching = me, gm
+        if not plan.stores:
+            gm.cover(at, end)
+            if not plan.private:
+                gm.read(at, end, me, self.gm_clash)
+            return
+        if plan.private:
+            gm.stores += 1
+        else:
+            gm.write(at, end, me, self.gm_clash)
+        gm.claim(at, end, fill=not plan.gm.plain)  # type: ignore[union-attr]
+
+    def _bare(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """The same without any check but the end of an array's padding."""
         pipe = plan.pipe
         if pipe.parked is not None:
+            if site is None:
+                site = author(2)
             return self.park(pipe, self.issue, (plan, site, gm, at), site)
         pipe.n += 1
+        result = None
         if gm is None:
             result = plan.run()
         else:
-            shape = plan.gm
-            end = at + shape.span  # type: ignore[union-attr]
+            end = at + plan.span
             if end > gm.nbytes or at < 0:
-                self.stray(plan, site, gm, at, end)
-            if shape.write:  # type: ignore[union-attr]
-                if not gm.owned:
-                    gm.own()
-                gm.stores += 1
-                self.gm_written += shape.nbytes  # type: ignore[union-attr]
+                self.stray(plan, site or author(2), gm, at, end)
+            view = plan.view
+            if plan.stores:
+                if at == gm.high and view is not None:
+                    gm.high = end
+                else:
+                    gm.stores += 1
+                    gm.claim(at, end, fill=not plan.gm.plain)  # type: ignore[union-attr]
+            elif gm.owned:
+                gm.cover(at, end)
+            if view is None:
+                result = plan.run(gm, at)
+            elif plan.stores:
+                gm.data[at:end] = view
             else:
-                self.gm_read += shape.nbytes  # type: ignore[union-attr]
-            result = plan.run(gm, at)
-        pipe.spend(self.now, plan.cycles)
-        self.now += self.issue_cost
+                view[:] = gm.data[at:end]
+            pipe.moved += plan.nbytes
+        cycles, now, free = plan.cycles, self.now, pipe.free
+        if free < now or free < pipe.ready:  # the pipe stood idle
+            free = pipe.ready if pipe.ready > now else now
+            cycles += pipe.latency
+        pipe.free = free + cycles
+        pipe.busy += cycles
+        self.now = now + self.issue_cost
         return result
 
-    def _recorded(self, plan: Plan, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+    def _recorded(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """Issue and enter into the record of the launch."""
+        if site is None:
+            site = author(2)
         if plan.pipe.parked is not None:
             return self.park(plan.pipe, self.issue, (plan, site, gm, at), site)
         result = self._checked(plan, site, gm, at) if self.checks.hazards else self._bare(plan, site, gm, at)

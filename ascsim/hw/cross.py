@@ -204,8 +204,8 @@ class Cross(Meetings):
 
     def _mixed(self, name: str, number: int, mode: int, former: int | None, site: Site) -> None:
         text = (
-            f"flag {number} of {name} is used in mode {mode} ({place(site)}) before its sets and waits in mode {former} "
-            "are known to be done"
+            f"flag {number} of {name} is used in mode {mode} ({place(site)}) before its sets and waits in mode "
+            f"{former} are known to be done"
         )
         self.device.report(Finding("XFLAG_MODE_MIX", text, name, "cross_core_set_flag", (site,)))
 
@@ -237,7 +237,5 @@ class Cross(Meetings):
         name = self.device.core_name(serial)
         sites = [row[number].last_set for row in self.counters.values() if row[number].last_set is not None]
         site = self.counter(serial, number).last_set or (sites[0] if sites else None)
-        text = (
-            f"flag {number} of {name} {what} (last set: {place(site)}); the next kernel would start with it up"
-        )
+        text = f"flag {number} of {name} {what} (last set: {place(site)}); the next kernel would start with it up"
         self.device.report(Finding("XFLAG_LEFT_SET", text, name, "cross_core_set_flag", (site,)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import cache
 from .checks import Checks
 from .core import Core
 from .cost import Cost
@@ -101,6 +102,8 @@ class Device(Ledger):
         self.record = Record() if record else None
         self.places = self._places(range(blocks) if only is None else only)
         self.cross = Cross(self)
+        self.cleaned: dict[tuple[GlobalArray, int], cache.Cleaned] = {}  # last clean of each line of a data cache
+        self.leftover: list[tuple[int, cache.Line]] = []  # dirty lines of cores that have ended
         self.finished: list[CoreTotals] = []
         self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
 
@@ -130,6 +133,7 @@ class Device(Ledger):
         self.scheduler = Scheduler(self.places, self._enter, self._leave, body)
         try:
             self.scheduler.run()
+            cache.end(self)
             self.judge_undefined()
             self.cross.finish()
         except BaseException:
@@ -146,10 +150,14 @@ class Device(Ledger):
         return core
 
     def _leave(self, core: Core) -> None:
+        cache.leave(core)
         ends = [core.now, *(pipe.free for pipe in core.slots)]
         busy = {pipe.name: pipe.busy for pipe in core.slots}
+        busy["S"] += core.issue_cost * sum(pipe.n for pipe in core.slots[1:])
+        moved = {pipe.name: pipe.moved for pipe in core.slots}
+        read, written = moved["S"] + moved["MTE2"], moved["MTE3"] + moved.get("FIX", 0)
         self.finished.append(
-            CoreTotals(core.kind, core.index, core.group, max(ends), busy, core.gm_read, core.gm_written, core.regions)
+            CoreTotals(core.kind, core.index, core.group, max(ends), busy, read, written, core.regions)
         )
         if self.record is None:  # a recorded launch is replayed on the memories it ran on
             self.pool[core.kind].append(core)
@@ -169,7 +177,7 @@ class Device(Ledger):
             if array.stores:
                 if self.record is not None:
                     self.record.keep_initial(array)
-                array.source[:] = array.data[: array.nbytes]
+                array.give_back()
 
     # ------------------------------------------------------------------ names
 

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from .findings import Site
-from .pipe import Pipe, Token
+from .pipe import Clock, Known, Pipe, Token
 
 IDS = 8  # ids of one pipe pair
 RESERVED = (6, 7)  # kept by the system and by automatic synchronisation
@@ -46,7 +46,7 @@ class Flag:
 
     def reset(self) -> None:
         """Down, never set."""
-        self.tokens: deque[Token] = deque()
+        self.tokens: deque[tuple[Clock, Known, int]] = deque()  # the fields of a Token
         self.outstanding = 0
         self.last_set: Site | None = None
         self.holder = ""  # the queue that holds the id, in words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -40,6 +41,12 @@ ERROR = {code: error for _, error, _, codes in _ROWS for code in codes.split()}
 AT_ONCE = frozenset(code for _, _, at_once, codes in _ROWS if at_once for code in codes.split())
 
 Site = tuple[Any, int]  # (code object of the author's function, instruction offset), or (file name, line)
+
+
+def author(depth: int) -> Site:
+    """The call site `depth` frames above the caller."""
+    frame = sys._getframe(depth + 1)
+    return frame.f_code, frame.f_lasti
 
 
 def locate(site: Site | None) -> tuple[str, int]:

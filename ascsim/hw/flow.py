@@ -7,14 +7,15 @@ set an in-core flag that is a deadlock.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import deadlock
 from .events import Flag
-from .findings import Site, place
-from .pipe import ALWAYS, Pipe, Token, merge
+from .findings import Site, author, place
+from .pipe import ALWAYS, NOTHING, Pipe, Token, merge
 
 if TYPE_CHECKING:
     from .core import Core
@@ -24,15 +25,31 @@ if TYPE_CHECKING:
 LAST_ACCESS = frozenset((("GM", "MTE3"), ("UB", "MTE2"), ("UB", "V"), ("UB", "S")))
 
 
+_getframe = sys._getframe
+
+
 class Flow:
     """The part of a Core that orders things. Mixed into `core.Core`, whose attributes it uses."""
 
-    settling: bool  # a wake is under way
     turn: int
     now: int
 
-    def set_flag(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
-        """Issue a set: in the source pipe's queue it captures the end of everything before it."""
+    def set_flag(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
+        """Issue a set: in the source pipe's queue it captures the end of everything before it.
+
+        `site` is the author's call site; None stands for the caller of the function that calls this one.
+        """
+        if site is None:
+            frame = _getframe(2)
+            site = frame.f_code, frame.f_lasti
+        src = flag.src
+        if not flag.outstanding and src.parked is None and not self.hold_sets:  # the usual case, in one piece
+            flag.outstanding = 1
+            flag.last_set = site
+            clock = src.clock.copy()
+            clock[src.slot] = src.n
+            flag.tokens.append((clock, src.known, src.free if src.free > src.ready else src.ready))
+            return
         flag.outstanding += 1
         if flag.outstanding > 1:
             self.report(
@@ -44,49 +61,81 @@ class Flow:
                 operation="set_flag",
             )
         flag.last_set = site
-        self.now += self.flag_cost
-        if flag.src.parked is not None:
-            self.park(flag.src, self._fire, (flag, site), site)
+        if src.parked is not None:
+            self.park(src, self._fire, (flag, site), site)
         else:
             self._fire(flag, site)
 
     def _fire(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
         src = flag.src
-        if flag.tokens and self.checks.hold_sets:
+        if flag.tokens and self.hold_sets:
             src.parked = deque(((self._fire, (flag, site), site, self.turn, self.now),))
             return
         clock = src.clock.copy()
         clock[src.slot] = src.n
-        flag.tokens.append(Token(clock, src.known, src.free if src.free > self.now else self.now))
+        flag.tokens.append((clock, src.known, max(src.free, src.ready, self.now)))
         if flag.dst.parked is not None:
             self.wake(flag.dst)
 
-    def wait_flag(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
-        """Issue a wait: the destination pipe goes on once the flag is up, and takes it down."""
+    def wait_flag(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
+        """Issue a wait: the destination pipe goes on once the flag is up, and takes it down. `site` as in set_flag."""
         flag.outstanding -= 1
-        self.now += self.flag_cost
-        if flag.dst.parked is not None:
-            self.park(flag.dst, self._take, (flag, site), site)
+        dst = flag.dst
+        if flag.tokens and dst.parked is None and dst.slot and flag.src.parked is None:  # the usual case, in one piece
+            clock, known, time = flag.tokens.popleft()
+            dst.clock = self.join(dst.clock, clock)
+            if known is not dst.known:
+                dst.known = merge(dst.known, known)
+            if time > dst.ready:
+                dst.ready = time
+            return
+        if site is None:
+            site = author(2)
+        if dst.parked is not None:
+            self.park(dst, self._take, (flag, site), site)
         elif flag.tokens:
             self._take(flag, site)
-        elif flag.dst is self.scalar:
+        elif dst is self.scalar:
             deadlock.scalar(self, flag, site)
         else:
-            flag.dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now),))
+            dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now),))
 
-    def _take(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
-        token = flag.tokens.popleft()
+    def _take(self: Core, flag: Flag, site: Site | None) -> None:  # type: ignore[misc]
+        clock, known, time = flag.tokens.popleft()
         dst = flag.dst
         if dst is self.scalar:
-            self.join_scalar(token)
+            self.join_scalar(Token(clock, known, time))
         else:
-            dst.clock = self.join(dst.clock, token.clock)
-            if token.known is not dst.known:
-                dst.known = merge(dst.known, token.known)
-            if token.time > dst.ready:
-                dst.ready = token.time
+            dst.clock = self.join(dst.clock, clock)
+            if known is not dst.known:
+                dst.known = merge(dst.known, known)
+            if time > dst.ready:
+                dst.ready = time
         if flag.src.parked is not None:
             self.wake(flag.src)
+
+    def _set_bare(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
+        """`set_flag` where nothing asks for order: the token carries a time alone."""
+        src = flag.src
+        if flag.outstanding or src.parked is not None:
+            Flow.set_flag(self, flag, site or author(2))
+        else:
+            flag.outstanding = 1
+            flag.last_set = site
+            flag.tokens.append((src.clock, NOTHING, src.free if src.free > src.ready else src.ready))
+
+    def _wait_bare(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
+        """`wait_flag` where nothing asks for order."""
+        dst = flag.dst
+        if not flag.tokens or dst.parked is not None:
+            Flow.wait_flag(self, flag, site or author(2))
+            return
+        flag.outstanding -= 1
+        time = flag.tokens.popleft()[2]
+        if dst is self.scalar:
+            self.now = max(self.now, time)
+        elif time > dst.ready:
+            dst.ready = time
 
     # ------------------------------------------------------------------ parking
 
@@ -100,17 +149,11 @@ class Flow:
         queue.append((call, args, site, self.turn, self.now))
 
     def wake(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
-        """A flag that a parked pipe may stand at has changed: let every pipe run that can."""
-        self.woken.append(pipe)
-        if self.settling:
-            return
-        self.settling = True
+        """A flag that a parked pipe may stand at has changed: its queue executes as far as it can."""
         turn, now = self.turn, self.now
         try:
-            while self.woken:
-                self._run_parked(self.woken.pop(0))
+            self._run_parked(pipe)
         finally:
-            self.settling = False
             self.turn, self.now = turn, now
 
     def _run_parked(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
@@ -129,7 +172,7 @@ class Flow:
         """Whether an entry at the head of a queue cannot go on: a wait without token, a held set."""
         if call == self._take:
             return not args[0].tokens
-        return call == self._fire and self.checks.hold_sets and bool(args[0].tokens)
+        return call == self._fire and self.hold_sets and bool(args[0].tokens)
 
     # ------------------------------------------------------------------ barriers and the scalar unit
 
@@ -152,7 +195,9 @@ class Flow:
         known = self.scalar.known
         for pipe in self.slots:
             known = merge(known, pipe.known)
-        return Token([pipe.n for pipe in self.slots], known, max(self.now, *(pipe.free for pipe in self.slots)))
+        return Token(
+            [pipe.n for pipe in self.slots], known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))
+        )
 
     def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
         """S has waited for a token: so has everything issued from now on, in every pipe."""
@@ -177,7 +222,7 @@ class Flow:
             if any((memory, pipe.name) in LAST_ACCESS for memory in memories):
                 token = pipe.ended(self.now)
                 ended, known = self.join(ended, token.clock), merge(known, token.known)
-        self.join_scalar(Token(ended, known, max(self.now, *(pipe.free for pipe in self.slots))))
+        self.join_scalar(Token(ended, known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))))
         for memory in memories:
             self.fences[memory] = [pipe.n for pipe in self.slots]
 

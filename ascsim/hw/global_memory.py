@@ -1,54 +1,55 @@
 """Global memory: the launch's arrays, copied at the first store, and what is remembered of accesses to them.
 
-Most arrays are only read, or only written in disjoint pieces. So an array keeps one bounding box of its reads and
-one of its writes, and a log in which the accesses of one source line in a steady loop are one Stretch however many
-turns it takes. Only when boxes meet is the log turned into a run map (`intervals`), which then takes every access.
+Most arrays are only read, or only written in disjoint pieces. So an array keeps a log, in which the accesses of one
+source line in a steady loop are one Stretch however many turns it takes. Only when an array is both read and written,
+or stores may meet, is the log turned into a run map (`intervals`), which then takes every access.
 
-An array's bytes are the caller's until the kernel stores: then they are copied into a block of our own with
-padding behind it. Between arrays lies nothing: an address belongs to exactly one array or its padding.
+An array's bytes are the caller's until the kernel stores: from then on a block of our own, with padding behind it,
+takes the stores, and is filled from the caller's array as far as needed. Between arrays lies nothing: an address belongs to exactly one array or its padding.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .intervals import Clash, RunMap
 from .memory import UNDEFINED, Access
 
+if TYPE_CHECKING:
+    from .instruction import Plan
+
 ALIGN = 512  # bytes; what the runtime of the device gives
 PADDING = 4096  # bytes behind every array; published kernels stray that far on small shapes
-NEVER = 1 << 62
 
 
 class Stretch:
-    """Accesses of one line by one pipe whose start and number grow in equal steps."""
+    """Accesses that one plan makes at one line, whose start and number grow in equal steps.
 
-    __slots__ = ("at", "count", "last", "me", "n_step", "step", "write")
+    `next_at` and `next_n` say what the next one must be; until the second access they are unknown (-1).
+    """
 
-    def __init__(self, me: Access, at: int, write: bool) -> None:
-        self.me, self.at, self.write = me, at, write  # the first access
-        self.count, self.step, self.n_step = 1, 0, 0
-        self.last = at
+    __slots__ = ("array", "at", "me", "n_step", "next_at", "next_n", "site", "step")
 
-    def takes(self, me: Access, at: int, write: bool) -> bool:
-        """Whether this access continues the stretch; if so it is entered."""
-        first = self.me
-        if first[3].gm is not me[3].gm or first[5] != me[5] or first[2][0] is not me[2][0] or self.write is not write:
-            return False
-        count = self.count
-        if count == 1:
-            self.step, self.n_step = at - self.at, me[0] - first[0]
-        elif at - self.last != self.step or me[0] - first[0] != self.n_step * count:
-            return False
-        self.count, self.last = count + 1, at
-        return True
+    def __init__(self, array: GlobalArray | None, me: Access, at: int) -> None:
+        self.array, self.me, self.at = array, me, at  # the first access
+        self.site = me[2]
+        self.step = self.n_step = 0
+        self.next_at = self.next_n = -1
+
+    def second(self, me: Access, at: int) -> None:
+        """The second access, which fixes the steps."""
+        self.step, self.n_step = at - self.at, me[0] - self.me[0]
+        self.next_at, self.next_n = at + self.step, me[0] + self.n_step
 
     def accesses(self) -> list[tuple[Access, int]]:
-        """The accesses with their start bytes, in order."""
+        """The accesses with their start bytes, in order. Loop turns are known of the first alone."""
         n, slot, site, plan, turn, serial, clock = self.me
+        count = (self.next_n - n) // self.n_step if self.n_step else 1
         return [
-            ([n + k * self.n_step, slot, site, plan, turn, serial, clock], self.at + k * self.step)
-            for k in range(self.count)
+            ([n + k * self.n_step, slot, site, plan, -1 if k else turn, serial, clock], self.at + k * self.step)
+            for k in range(count)
         ]
 
 
@@ -59,18 +60,18 @@ class GlobalArray:
         "address",
         "data",
         "defined",
+        "high",
         "index",
         "lines",
         "log",
+        "low",
         "name",
         "nbytes",
         "owned",
-        "read_high",
-        "read_low",
+        "read_only",
         "source",
         "stores",
-        "write_high",
-        "write_low",
+        "write_only",
     )
 
     def __init__(self, name: str, address: int, source: memoryview, defined: bool = True) -> None:
@@ -78,65 +79,91 @@ class GlobalArray:
         self.nbytes = source.nbytes
         self.data = source  # bytes as the kernel sees them
         self.owned = False
+        self.low = self.high = -1
         self.defined: np.ndarray | None = None if defined else np.zeros(self.nbytes + PADDING, np.bool_)
         self.forget()
 
     def forget(self) -> None:
         """No access so far."""
-        self.read_low = self.write_low = NEVER
-        self.read_high = self.write_high = -NEVER
+        self.read_only = self.write_only = True  # no store, no load so far
         self.log: list[Stretch] = []
-        self.lines: dict[int, Stretch] = {}  # open stretch by instruction offset
+        self.lines: dict[tuple[Plan, int], Stretch] = {}  # open stretch by plan and instruction offset
         self.index: RunMap | None = None
         self.stores = 0
 
     def own(self) -> None:
-        """Take a private, padded copy; from now on `data` may be written."""
+        """Take a private, padded block; from now on `data` may be written. It holds the array from `low` to `high`:
+        one run that grows with the stores, so that bytes which are overwritten anyway are not copied first."""
+        if self.owned:
+            return
         block = np.empty(self.nbytes + PADDING, np.uint8)
-        block[: self.nbytes] = np.frombuffer(self.data, np.uint8)
         block[self.nbytes :] = UNDEFINED
         self.data, self.owned = memoryview(block), True  # type: ignore[arg-type]
+        self.low = self.high = 0
 
-    def restore(self, initial: bytes | memoryview) -> None:
-        """Bytes as before the launch, in the private copy (for a replay)."""
+    def claim(self, at: int, end: int, fill: bool) -> None:
+        """Before a store to bytes `at` to `end`; `fill` where it leaves some of them as they are, or reads them."""
         if not self.owned:
             self.own()
+            self.low = self.high = at
+        if fill:
+            self.cover(at, end)
+        self._copy(self.high, at)
+        self._copy(end, self.low)
+        self.low, self.high = min(self.low, at), max(self.high, end)
+
+    def cover(self, at: int, end: int) -> None:
+        """Before a load of bytes `at` to `end`: a private block must hold them."""
+        if self.owned:
+            self._copy(at, self.low)
+            self._copy(self.high, end)
+            self.low, self.high = min(self.low, at), max(self.high, end)
+
+    def _copy(self, at: int, end: int) -> None:
+        """Bytes from the caller's memory; the padding is ours already."""
+        at, end = max(at, 0), min(end, self.nbytes)
+        if at < end:
+            self.data[at:end] = self.source[at:end]
+
+    def bytes(self, at: int, end: int) -> memoryview:
+        """Bytes as the kernel sees them now."""
+        self.cover(at, end)
+        return self.data[at:end]
+
+    def give_back(self) -> None:
+        """Copy what was written into the caller's memory."""
+        if self.stores:
+            high = min(self.high, self.nbytes)
+            self.source[self.low : high] = self.data[self.low : high]
+
+    def restore(self, initial: Any) -> None:
+        """Put these bytes into the private block (for a replay)."""
+        self.own()
         self.data[: self.nbytes] = initial
+        self.low, self.high = 0, self.nbytes
 
     def read(self, at: int, end: int, me: Access, clash: Clash) -> None:
         """An access of `me`'s plan reads from byte `at` to `end` (its runs, where it has gaps)."""
-        if at < self.read_low:
-            self.read_low = at
-        if end > self.read_high:
-            self.read_high = end
         if self.index is None:
-            if at >= self.write_high or end <= self.write_low:
-                stretch = self.lines.get(me[2][1])
-                if stretch is None or not stretch.takes(me, at, False):
-                    self._open(me, at, False)
+            self.write_only = False
+            if self.read_only:
+                self._log(me, at)
                 return
             self._build()
         for a, b in self._inside(me, at):
             self.index.read(a, b, me, clash)  # type: ignore[union-attr]
 
     def write(self, at: int, end: int, me: Access, clash: Clash) -> None:
-        """The same for a store."""
+        """The same for a store; called before `claim`, so that all stores so far lie between `low` and `high`."""
         self.stores += 1
         if self.index is None:
-            if (at >= self.write_high or end <= self.write_low) and (at >= self.read_high or end <= self.read_low):
-                stretch = self.lines.get(me[2][1])
-                if stretch is None or not stretch.takes(me, at, True):
-                    self._open(me, at, True)
-            else:
-                self._build()
-        if at < self.write_low:
-            self.write_low = at
-        if end > self.write_high:
-            self.write_high = end
-        if self.index is not None:
-            atomic = me[3].gm.atomic
-            for a, b in self._inside(me, at):
-                self.index.write(a, b, me, clash, atomic)
+            self.read_only = False
+            if self.write_only and (at >= self.high or end <= self.low):
+                self._log(me, at)
+                return
+            self._build()
+        for a, b in self._inside(me, at):
+            self.index.write(a, b, me, clash, me[3].gm.atomic)  # type: ignore[union-attr]
 
     def _inside(self, me: Access, at: int) -> list[tuple[int, int]]:
         """The runs of an access, without what strays into the padding: that is reported as a stray alone."""
@@ -144,25 +171,48 @@ class GlobalArray:
         size = self.nbytes
         return runs if runs[-1][1] <= size else [(a, min(b, size)) for a, b in runs if a < size]
 
-    def _open(self, me: Access, at: int, write: bool) -> None:
-        stretch = self.lines[me[2][1]] = Stretch(me, at, write)
-        self.log.append(stretch)
+    def _log(self, me: Access, at: int) -> None:
+        plan = me[3]
+        stretch = self.lines.get((plan, me[2][1]))
+        if stretch is None or stretch.me[5] != me[5] or stretch.site != me[2]:
+            stretch = None
+        elif stretch.next_n < 0:
+            stretch.second(me, at)
+        elif stretch.next_at == at and stretch.next_n == me[0]:
+            stretch.next_at, stretch.next_n = at + stretch.step, me[0] + stretch.n_step
+        else:
+            stretch = None
+        if stretch is None:
+            stretch = self.lines[plan, me[2][1]] = Stretch(self, me, at)
+            self.log.append(stretch)
+        if plan.gm.plain or not plan.stores:
+            plan.stretch = stretch  # `issue` looks there first
+
+    def runmap(self) -> RunMap:
+        """The run map; from now on it takes every access."""
+        if self.index is None:
+            self._build()
+        return self.index  # type: ignore[return-value]
 
     def _build(self) -> None:
-        """Enter the log into a run map. Nothing in it conflicts: the boxes had not met."""
+        """Enter the log into a run map. Nothing in it conflicts: only reads, or stores whose boxes never met."""
         self.index = index = RunMap()
-        for stretch in self.log:
-            for me, at in stretch.accesses():
-                for a, b in self._inside(me, at):
-                    if stretch.write:
-                        index.write(a, b, me, _agree, me[3].gm.atomic)
-                    else:
-                        index.read(a, b, me, _agree)
+        self.read_only = self.write_only = False
+        accesses = [access for stretch in self.log for access in stretch.accesses()]
+        for me, at in sorted(accesses, key=lambda access: access[0][0]):
+            for a, b in self._inside(me, at):
+                if me[3].gm.write:
+                    index.write(a, b, me, _agree, me[3].gm.atomic)
+                else:
+                    index.read(a, b, me, _agree)
         self.log, self.lines = [], {}
 
 
 def _agree(earlier: Access, a: int, b: int, write: bool) -> None:
     """For entries that are known not to conflict."""
+
+
+NO_STRETCH = Stretch(None, [0, 0, (None, -1), None, -1, -1, None], -1)
 
 
 class Arena:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from .events import EVENT_NUMBER
 from .findings import place
-from .memory import Access, Region, overlap, show_runs
+from .intervals import DIRTY, WHOLE_LINE
+from .memory import Access, Cell, overlap, show_runs
 from .pipe import Clock, Token
 
 if TYPE_CHECKING:
@@ -25,16 +26,17 @@ def updates(core: Core, me: Access) -> Clock:
     for read, write in me[3].updates:
         both = {id(cell) for cell in write.cells}
         for cell in read.cells:
-            last = cell.reads.get(slot)
+            last = cell.reads().get(slot)
             if last is not None and id(cell) in both and last[0] > me[6][slot]:
-                local(core, last, me, write, "WAR")
-    return me[6]  # type: ignore[no-any-return]
+                local(core, last, me, cell, "WAR")
+    return me[6]
 
 
-def local(core: Core, earlier: Access, me: Access, region: Region, code: str) -> Clock:
+def local(core: Core, earlier: Access, me: Access, cell: Cell, code: str) -> Clock:
     """Two accesses to one local memory. Returns the clock of the access being issued, which may have grown."""
+    region = next(r for r in (me[3].reads if code == "RAW" else me[3].writes) if cell in r.cells)
     if earlier is me or settled(core, earlier, me, region.memory.name):
-        return me[6]  # type: ignore[no-any-return]
+        return me[6]
     code = same_pipe(earlier, me, code)
     if not core.device.again(code, earlier, me, local=True):
         common = []
@@ -45,12 +47,12 @@ def local(core: Core, earlier: Access, me: Access, region: Region, code: str) ->
         name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
         where = f"{region.memory.name} {name}{show_runs(common, base)}"
         finding(core, earlier, me, code, where)
-    return me[6]  # type: ignore[no-any-return]
+    return me[6]
 
 
 def in_core_gm(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writes: bool) -> None:
     """Two accesses of one core to global memory."""
-    if settled(core, earlier, me, "GM"):
+    if beside_cache(core, earlier, me, a, b) or settled(core, earlier, me, "GM"):
         return
     writes = me[3].gm.write
     code = same_pipe(earlier, me, "RAW" if not writes else "WAW" if earlier_writes else "WAR")
@@ -64,6 +66,8 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
     Whether a store changes the common bytes is known only after it: then `judge` calls again with the bytes that
     stood there before.
     """
+    if beside_cache(core, earlier, me, a, b):
+        return
     writes = me[3].gm.write
     code = "GM_RACE_WW" if writes and earlier_writes else "GM_RACE_RW"
     device = core.device
@@ -71,12 +75,12 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
     if device.checks.gm_races == "always":
         changed = True
     elif writes and not judging:
-        core.racing.append((earlier, me, a, b, earlier_writes, bytes(array.data[a:b])))
+        core.racing.append((earlier, me, a, b, earlier_writes, bytes(array.bytes(a, b))))
         return
     elif writes:
-        changed = judging != array.data[a:b] or (earlier_writes and judging != array.source[a:b])
+        changed = judging != array.bytes(a, b) or (earlier_writes and judging != array.source[a:b])
     else:
-        changed = array.data[a:b] != array.source[a:b]
+        changed = array.bytes(a, b) != array.source[a:b]
     severity = "fault" if changed else "warn"
     if device.again(code, earlier, me, severity):
         return
@@ -94,6 +98,30 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
         f"{_line(second)} on {core.name}, or sync_all between{tail}"
     )
     core.report(code, message, earlier[2], me[2], operation=me[3].name, severity=severity)
+
+
+def beside_cache(core: Core, earlier: Access, me: Access, a: int, b: int) -> bool:
+    """Whether the earlier access is an entry of a data cache; then the clash is judged here."""
+    kind = earlier[3].gm.atomic
+    if kind not in (DIRTY, WHOLE_LINE):
+        return False
+    other, array = core.device.core_name(earlier[5]), core.touching.name
+    verb = "writes" if me[3].gm.write else "reads"
+    if kind == DIRTY:
+        code, cure = "CACHE_NOT_FLUSHED", "needs data_cache_clean_and_invalid between, and an order after it"
+        why = f"which the data cache of {other} holds newer (set_value, {place(earlier[2])})"
+        concerns = earlier[5] != me[5] or earlier[1] != me[1]  # a core may clean its own line
+    else:
+        code, cure = "CACHE_LINE_SHARED", "keep words of different cores in different 64-byte lines"
+        why = f"over which {other} may write an old copy with the line around it ({place(earlier[2])})"
+        concerns = bool(me[3].gm.write) and earlier[5] != me[5]
+    if concerns and not core.device.again(code, earlier, me):
+        message = (
+            f"{code} on GM {array}[{a}:{b}): {core.name}: {me[3].name}, {place(me[2])} ({_pipe(core, me)}) {verb} "
+            f"bytes {why}; {cure}"
+        )
+        core.report(code, message, earlier[2], me[2], operation=me[3].name)
+    return True
 
 
 def judge(core: Core) -> None:

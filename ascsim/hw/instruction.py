@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .memory import Region
+from .global_memory import NO_STRETCH
+from .memory import Cell, Region
 from .pipe import Pipe
 
 
@@ -21,12 +22,13 @@ class GmShape:
     `write` tells a store from a load; `atomic` names the update of an atomic store ("" for a plain one).
     """
 
-    __slots__ = ("atomic", "block", "count", "nbytes", "span", "stride", "write")
+    __slots__ = ("atomic", "block", "count", "nbytes", "plain", "span", "stride", "write")
 
     def __init__(self, block: int, stride: int, count: int, write: bool, atomic: str) -> None:
         self.block, self.stride, self.count, self.write, self.atomic = block, stride, count, write, atomic
         self.span = (count - 1) * stride + block  # bytes from the first to the last
         self.nbytes = count * block  # bytes moved
+        self.plain = count == 1 and not atomic  # overwrites every byte from the first to the last
 
     def runs(self, at: int) -> list[tuple[int, int]]:
         """The runs [start, end) when the footprint starts at byte `at`."""
@@ -53,14 +55,28 @@ class Plan:
     carry    copies definedness along with the bytes, called like `run`; None for an instruction that uses its
              sources (undefined bytes are then reported)
     voids    bytes written whose value is undefined (padding that no pad value fills)
+    view     the local bytes of a contiguous copy, which is done without `run`
     private  True if its accesses to `gm` are exempt from race checks (slots of soft synchronisation)
     chained  True if the hardware orders it after an earlier chained instruction of its pipe on the same bytes (an
              `mmad` that accumulates into a large enough block)
     """
 
     __slots__ = (
-        *("carry", "chained", "cycles", "epoch", "gm", "name", "pipe", "private", "reads", "run", "updates", "voids"),
-        "writes",
+        *(
+            "carry",
+            "chained",
+            "cycles",
+            "epoch",
+            "gm",
+            "name",
+            "nbytes",
+            "phase",
+            "pipe",
+            "private",
+            "read_cells",
+            "reads",
+        ),
+        *("run", "span", "stores", "stretch", "updates", "view", "voids", "write_cells", "writes"),
     )
 
     def __init__(
@@ -76,10 +92,23 @@ class Plan:
         voids: Region | None = None,
         private: bool = False,
         chained: bool = False,
+        view: memoryview | None = None,
     ) -> None:
         self.name, self.pipe, self.run, self.cycles, self.gm = name, pipe, run, cycles, gm
         self.reads, self.writes = tuple(reads), tuple(writes)
+        self.read_cells: list[Cell] = []  # cells of all reads, of all writes: what `issue` walks through
+        self.write_cells: list[Cell] = []
+        for region in self.reads:
+            region.lend(self.read_cells)
+        for region in self.writes:
+            region.lend(self.write_cells)
         self.carry, self.voids, self.private, self.chained = carry, voids, private, chained
         # Pairs of footprints read and written at once, where the pipe does not order itself.
-        self.updates = () if pipe.self_ordered else tuple([(r, w) for r in self.reads for w in self.writes if r.meets(w)])
+        both = () if pipe.self_ordered else [(r, w) for r in self.reads for w in self.writes if r.meets(w)]
+        self.updates = tuple(both)
+        self.view = view
+        self.span, self.nbytes = (gm.span, gm.nbytes) if gm is not None else (0, 0)
+        self.stores = gm is not None and gm.write
+        self.stretch = NO_STRETCH  # where its last access to global memory was logged
+        self.phase = 0  # of the global address modulo the 512 bytes for which a copy was priced
         self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined

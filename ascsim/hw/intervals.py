@@ -5,10 +5,14 @@ Used once accesses to an array may conflict; until then `global_memory` keeps bo
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 
 from .memory import START, Access
+
+# Kinds of update beside the author's atomic ones: a store that only a data cache has seen, and the clean bytes of a
+# line that a data cache writes back whole (`cache`).
+DIRTY, WHOLE_LINE = "dirty", "line"
 
 Clash = Callable[[Access, int, int, bool], None]  # earlier access, first and last+1 common byte, earlier is a write
 
@@ -80,7 +84,8 @@ class RunMap:
             self.starts[first + 1 : last] = []
             self.cells[first:last] = [RunCell(me, {}, {})]
 
-    def written(self, a: int, b: int) -> list[Access]:
-        """The accesses that wrote bytes a to b-1 last."""
-        first, last = bisect_right(self.starts, a) - 1, bisect_left(self.starts, b)
-        return [cell.write for cell in self.cells[first:last]]
+    def forget(self, a: int, b: int, reader: tuple[int, int]) -> None:
+        """Drop the reads of bytes a to b-1 by one pipe of one core."""
+        first, last = self._cut(a), self._cut(b)
+        for cell in self.cells[first:last]:
+            cell.reads.pop(reader, None)

@@ -27,7 +27,7 @@ class Use(NamedTuple):
 
     core: str
     me: Access
-    region: Region
+    region: Region | None  # None: global memory
     runs: list[tuple[int, int]]
     text: str  # with a place for the runs
     sources: list[Name]  # the copies that brought undefined bytes here
@@ -47,7 +47,7 @@ class Ledger:
         self.seen: dict[tuple[object, ...], tuple[Name, Name]] = {}  # last pair of accesses counted for a finding
         # Accesses of reported races -> the local footprints that the other side writes, None for global memory.
         self.races: dict[Name, set[Region | None]] = {}
-        self.carried: dict[Name, tuple[Plan, list[Name]]] = {}  # copies of undefined bytes, and where they had them from
+        self.carried: dict[Name, tuple[Plan, list[Name]]] = {}  # copies of undefined bytes, and their sources
         self.uses: dict[tuple[str, int], list[Use]] = {}
 
     def core_name(self, serial: int) -> str:
@@ -130,7 +130,10 @@ class Ledger:
 
     def _left(self, use: Use) -> list[tuple[int, int]]:
         """The undefined bytes that no unordered write touches."""
-        writes = [r for r in self.races.get(name_of(use.me), ()) if r is not None and r.memory is use.region.memory]
+        races = self.races.get(name_of(use.me), ())
+        if use.region is None:
+            return [] if None in races else use.runs
+        writes = [r for r in races if r is not None and r.memory is use.region.memory]
         if not writes:
             return use.runs
         mask = use.region.mask()

@@ -25,24 +25,47 @@ START: Access = [0, 0, None, None, None, -1, None]  # "before the launch": order
 
 
 class Cell:
-    """Bytes that every region so far holds together; their last write and the reads since, one a pipe."""
+    """Bytes that every region so far holds together; their last write and the reads since, one a pipe.
 
-    __slots__ = ("reads", "regions", "size", "write")
+    Nearly always one pipe alone reads between two writes: that is `reader`; `others` holds the rest by pipe slot.
+    """
 
-    def __init__(self, size: int, write: Access, reads: dict[int, Access], regions: list[Region]) -> None:
-        self.size, self.write, self.reads, self.regions = size, write, reads, regions
+    __slots__ = ("others", "reader", "regions", "size", "write")
+
+    def __init__(self, size: int, regions: list[Region]) -> None:
+        self.size, self.regions = size, regions
+        self.write: Access = START
+        self.reader: Access | None = None
+        self.others: dict[int, Access] | None = None
+
+    def reads(self) -> dict[int, Access]:
+        """The reads since the last write, by pipe slot."""
+        first = {} if self.reader is None else {self.reader[1]: self.reader}
+        return {**first, **(self.others or {})}
+
+    def also(self, me: Access) -> None:
+        """Enter a read by another pipe than the first reader's."""
+        if self.others is None:
+            self.others = {}
+        self.others[me[1]] = me
 
 
 class Region:
     """An interned footprint in one memory."""
 
-    __slots__ = ("cells", "end", "memory", "pieces", "start")
+    __slots__ = ("cells", "end", "holders", "memory", "pieces", "start")
 
     def __init__(self, memory: Memory, pieces: tuple[Piece, ...]) -> None:
         self.memory, self.pieces = memory, pieces
         self.start = min(first for first, _ in pieces)
         self.end = max(last_byte(piece) for piece in pieces)
         self.cells: list[Cell] = []
+        self.holders: list[list[Cell]] = [self.cells]  # lists that hold all of the region's cells: the plans' too
+
+    def lend(self, to: list[Cell]) -> None:
+        """Put the region's cells into a list of somebody's, now and whenever a cell is split."""
+        to += self.cells
+        self.holders.append(to)
 
     def views(self, array: np.ndarray) -> list[np.ndarray]:
         """The region's bytes in an array that has one element a byte, piece by piece, writable in place."""
@@ -86,7 +109,7 @@ class Memory:
         self.view = memoryview(self.bytes)  # type: ignore[arg-type]
         self.defined = np.zeros(size, np.bool_)
         self.labels = np.zeros(size, np.int32)  # byte -> index into cells
-        self.cells = [Cell(size, START, {}, [])]
+        self.cells = [Cell(size, [])]
         self.regions: dict[tuple[Piece, ...], Region] = {}
         self.high = 0  # bytes above were never in a region
 
@@ -95,7 +118,7 @@ class Memory:
         self.bytes[: self.high] = UNDEFINED
         self.defined[: self.high] = False
         for cell in self.cells:
-            cell.write, cell.reads = START, {}
+            cell.write, cell.reader, cell.others = START, None, None
 
     def run(self, start: int, length: int) -> Region:
         """The region of one contiguous run."""
@@ -133,9 +156,11 @@ class Memory:
     def _split(self, cell: Cell, count: int) -> Cell:
         """Take `count` bytes out of a cell into a new one with the same history."""
         cell.size -= count
-        part = Cell(count, cell.write, dict(cell.reads), list(cell.regions))
+        part = Cell(count, list(cell.regions))
+        part.write, part.reader, part.others = cell.write, cell.reader, cell.others and dict(cell.others)
         for region in part.regions:
-            region.cells.append(part)
+            for holder in region.holders:
+                holder.append(part)
         self.cells.append(part)
         return part
 

@@ -8,7 +8,7 @@ other cores stands apart in `known` (core serial -> clock), which is replaced, n
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 Clock = list[int]
 Known = dict[int, Clock]
@@ -44,20 +44,33 @@ def merge(a: Known, b: Known) -> Known:
     return out
 
 
-class Token:
+class Token(NamedTuple):
     """What a set carries to its wait: everything that has ended by then, and the cycle at which it fired."""
 
-    __slots__ = ("clock", "known", "time")
-
-    def __init__(self, clock: Clock, known: Known, time: int) -> None:
-        self.clock, self.known, self.time = clock, known, time
+    clock: Clock
+    known: Known
+    time: int
 
 
 class Pipe:
     """One in-order queue of a core."""
 
     __slots__ = (
-        *("busy", "clock", "floor", "free", "known", "latency", "n", "name", "parked", "ready", "self_ordered", "slot"),
+        *(
+            "busy",
+            "clock",
+            "floor",
+            "free",
+            "known",
+            "latency",
+            "moved",
+            "n",
+            "name",
+            "parked",
+            "ready",
+            "self_ordered",
+            "slot",
+        ),
     )
 
     def __init__(self, name: str, slot: int, width: int, *, self_ordered: bool, latency: int = 0) -> None:
@@ -77,18 +90,10 @@ class Pipe:
         self.free = -1  # cycle at which everything issued so far has ended
         self.ready = 0  # cycle before which the next instruction cannot start: flags and barriers
         self.busy = 0  # cycles of work
-
-    def spend(self, now: int, cycles: int) -> None:
-        """Enter an instruction, handed over at cycle `now`, into the timeline."""
-        start = self.free
-        if start < self.ready or start < now:
-            start = self.ready if self.ready > now else now
-            cycles += self.latency
-        self.free = start + cycles
-        self.busy += cycles
+        self.moved = 0  # bytes from or to global memory
 
     def ended(self, now: int) -> Token:
         """All that has ended once everything issued to this pipe so far has ended."""
         clock = self.clock.copy()
         clock[self.slot] = self.n
-        return Token(clock, self.known, self.free if self.free > now else now)
+        return Token(clock, self.known, max(self.free, self.ready, now))

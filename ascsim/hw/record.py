@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .memory import Access
 from .pipe import Clock, Known
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from .instruction import Plan
 
 WIDTH = 7
+WINDOW = 32  # entries; the published depth of a pipe's queue
 
 
 class Entry:
@@ -104,7 +104,7 @@ def replay(device: Device, choose: Chooser = newest) -> dict[str, bytes]:
     record = device.record
     assert record is not None
     written = [array for array in device.arena.arrays if array.stores]
-    results = {array.name: bytes(array.data[: array.nbytes]) for array in written}
+    results = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
     entries = record.entries()
     for core in {entry.core.serial: entry.core for entry in entries}.values():
         for memory in core.memories.values():
@@ -113,49 +113,52 @@ def replay(device: Device, choose: Chooser = newest) -> dict[str, bytes]:
         array.restore(record.initial.get(array.name, array.source))
     for entry in order(entries, choose):
         entry.run()
-    out = {array.name: bytes(array.data[: array.nbytes]) for array in written}
+    out = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
     for array in written:
         array.restore(results[array.name])
     return out
 
 
 def order(entries: list[Entry], choose: Chooser) -> list[Entry]:
-    """A linear extension of "ordered before"."""
-    ended: dict[tuple[int, int], int] = {}  # every instruction of the pipe up to this number has run
+    """A linear extension of "ordered before". Of each pipe the next `WINDOW` instructions are candidates."""
     queues: dict[tuple[int, int], list[Entry]] = {}
     for entry in entries:
         queues.setdefault(entry.key, []).append(entry)
-    # Numbers without an entry are reports to other cores: nothing to run.
-    done = {key: set(range(1, queue[-1].n)) - {entry.n for entry in queue} for key, queue in queues.items()}
+    ended = {key: _Ended([entry.n for entry in queue]) for key, queue in queues.items()}
     out: list[Entry] = []
-    waiting = {key: list(queue) for key, queue in queues.items()}
     while len(out) < len(entries):
-        ready = [e for queue in waiting.values() for e in queue if _may_run(e, ended)]
-        entry = choose(ready)
-        waiting[entry.key].remove(entry)
-        done[entry.key].add(entry.n)
-        reached = ended.get(entry.key, 0)
-        while reached + 1 in done[entry.key]:
-            reached += 1
-        ended[entry.key] = reached
+        entry = choose([e for queue in queues.values() for e in queue[:WINDOW] if _may_run(e, ended)])
+        queues[entry.key].remove(entry)
+        ended[entry.key].enter(entry.n)
         out.append(entry)
     return out
 
 
-def _may_run(entry: Entry, ended: dict[tuple[int, int], int]) -> bool:
+class _Ended:
+    """Which instructions of one pipe have run. Numbers that are not recorded belong to reports to other cores."""
+
+    __slots__ = ("done", "front", "numbers")
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.numbers, self.done, self.front = numbers, set[int](), 0
+
+    def enter(self, n: int) -> None:
+        self.done.add(n)
+        while self.front < len(self.numbers) and self.numbers[self.front] in self.done:
+            self.done.remove(self.numbers[self.front])
+            self.front += 1
+
+    def reaches(self, n: int) -> bool:
+        """Whether everything up to number n has run."""
+        return self.front == len(self.numbers) or n < self.numbers[self.front]
+
+
+def _may_run(entry: Entry, ended: dict[tuple[int, int], _Ended]) -> bool:
     serial, slot = entry.key
-    for other, needed in enumerate(entry.clock):
-        limit = entry.n - 1 if other == slot else needed
-        if ended.get((serial, other), 0) < min(needed, limit):
-            return False
+    own = [min(needed, entry.n - 1) if other == slot else needed for other, needed in enumerate(entry.clock)]
+    foreign = [(core, clock) for core, clock in entry.known.items() if core >= 0 and core != serial]
     return all(
-        ended.get((core, other), 0) >= needed
-        for core, clock in entry.known.items()
-        if core >= 0 and core != serial
+        (core, other) not in ended or ended[core, other].reaches(needed)
+        for core, clock in ((serial, own), *foreign)
         for other, needed in enumerate(clock)
     )
-
-
-def accesses_of(access: Access) -> tuple[int, int, int]:
-    """The name of an access: core serial, pipe slot, number."""
-    return access[5], access[1], access[0]

@@ -50,7 +50,6 @@ class Scheduler:
         self.waiting: list[Waiter] = []
         self.error: BaseException | None = None
         self.done = threading.Event()
-        self.progress = 0  # grows when a core runs on; a polling core waits for it
 
     def run(self) -> None:
         """Run every core to its end; raises what the first failing kernel raised."""
@@ -84,11 +83,9 @@ class Scheduler:
 
     def _resume(self, waiter: Waiter) -> None:
         self.waiting.remove(waiter)
-        self.progress += 1
         waiter.lock.release()
 
     def _run(self, place: Any) -> None:
-        self.progress += 1
         core = self.enter(place)
         token = current.core.set(core)
         try:
@@ -108,9 +105,12 @@ class Scheduler:
         core: Core,
         ready: Callable[[], bool],
         why: Callable[[], str],
-        stuck: Callable[[list[Waiter]], BaseException],
+        stuck: Callable[[list[Waiter]], BaseException] | None,
     ) -> None:
-        """The running core gives up its turn until `ready()`; raises `stuck(waiters)` where that can never be."""
+        """The running core gives up its turn until `ready()`.
+
+        Where that can never be it raises `stuck(waiters)`, or goes on all the same if there is no `stuck`.
+        """
         if ready():
             return
         waiter = Waiter(core, ready, why)
@@ -121,5 +121,9 @@ class Scheduler:
         waiter.lock.acquire()
         if self.error is not None:
             raise _Abandoned
-        if waiter.failed:
+        if waiter.failed and stuck is not None:
             raise stuck([waiter, *self.waiting])
+
+    def others_can_run(self) -> bool:
+        """Whether a core other than the one that runs now could."""
+        return self.next_place < len(self.places) or any(waiter.ready() for waiter in self.waiting)

@@ -1,6 +1,6 @@
 """What a kernel author may write. Names only."""
 
-from . import basic, core
+from . import adv, basic, core, fwk
 from .basic import *
 from .core import *
-# from .fwk import *
+from .fwk import *

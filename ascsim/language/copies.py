@@ -37,12 +37,12 @@ class Pads(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """`count` blocks of `length` bytes; pitches in bytes from start to start."""
+    """`blocks` blocks of `length` bytes; pitches in bytes from start to start."""
 
     length: int
     dst_pitch: int
     src_pitch: int
-    count: int
+    blocks: int
     pads: Pads = Pads()
 
 
@@ -114,10 +114,11 @@ def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, si
     contiguous = count == 1 or (pitch == length == src_pitch)
     cycles = core.device.cost.load(length * count, count, gm_address=at, gm_pitch=src_pitch if count > 1 else 0)
     shape = gm_shape(length, src_pitch, count)
-    voids = None
+    voids = view = None
     if filled == length and contiguous:
         start, end = here.start, here.start + length * count
-        run = partial(_load, memory.view[start:end])
+        view = memory.view[start:end]
+        run = partial(_load, view)
         defined = partial(_carry, memory.defined[start:end])
     else:
         rows = _rows(memory.bytes.data, here.start, filled, pitch, count)
@@ -129,7 +130,7 @@ def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, si
             edges = [(0, left), (left + length, filled - left - length)]
             pieces = tuple(_piece(here.start + off, n, pitch, count) for off, n in edges if n)
             voids = core.region("UB", pieces, operation, site) if pieces else None
-    return Plan(operation, core.pipes["MTE2"], (), (region,), run, cycles, shape, carry=defined, voids=voids)
+    return Plan(operation, core.pipes["MTE2"], (), (region,), run, cycles, shape, carry=defined, voids=voids, view=view)
 
 
 def _load(view: memoryview, array: GlobalArray, at: int) -> None:
@@ -177,11 +178,13 @@ def store_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, s
     kind, _ = core.atomic
     cycles = core.device.cost.store(length * count, count, gm_address=at, gm_pitch=dst_pitch if count > 1 else 0)
     shape = gm_shape(length, dst_pitch, count, True, kind)
+    view = None
     if count == 1 or (pitch == length == dst_pitch):
-        run = partial(_store, memory.view[here.start : here.start + length * count])
+        view = memory.view[here.start : here.start + length * count]
+        run = partial(_store, view)
     else:
         run = partial(_store_rows, _rows(memory.bytes.data, here.start, length, pitch, count), dst_pitch)
-    return Plan(operation, core.pipes["MTE3"], (region,), (), run, cycles, shape)
+    return Plan(operation, core.pipes["MTE3"], (region,), (), run, cycles, shape, view=None if kind else view)
 
 
 def _store(view: memoryview, array: GlobalArray, at: int) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.cost import CYCLES_PER_REPEAT, bank_factor
-from ..hw.findings import Site
+from ..hw.findings import Site, author
 from ..hw.instruction import Plan
 from .core.dtype import DataType
 from .core.ir_value import Int32, unwrap
@@ -136,7 +136,7 @@ def stride_key(core: Core, row: Row, params: Any, site: Site) -> tuple[int, ...]
     if not isinstance(params, kind):
         text = f"repeat_params = {params!r}; rule: a {kind.__name__}"
         report(core, "BAD_STRIDE", text, site, row.name)
-    key: tuple[int, ...] = params.key  # type: ignore[attr-defined]
+    key: tuple[int, ...] = params.key
     if key[0] == 0:
         text = "the block stride of dst is 0; rule: 1 or more; nearest legal value: 1"
         report(core, "BAD_STRIDE", text, site, row.name)
@@ -257,8 +257,6 @@ def binary(
         *,
         mask: Any = None,
     ) -> None:
-        frame = _getframe(1)
-        site = (frame.f_code, frame.f_lasti)
         if repeat_params is None and mask is None:
             if count.__class__ is Int32:
                 count = count.v
@@ -267,6 +265,7 @@ def binary(
                 plan = where.plans[row, src0.place, src1.place, count]
                 core = where.core
             except (AttributeError, KeyError, TypeError):
+                site = author(1)
                 tensors = (("dst", dst), ("src0", src0), ("src1", src1))
                 core = running(name)
                 plan = plan_by_count(core, row, tensors, count, site)
@@ -274,10 +273,10 @@ def binary(
                     return
                 dst.place.live.keep((row, src0.place.live, src1.place.live, count), plan)
             core.mask = ALL_LANES
-            core.issue(plan, site)
+            core.issue(plan)
             return
         tensors = (("dst", dst), ("src0", src0), ("src1", src1))
-        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, site)
+        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, author(1))
 
     return finish(call, row, _BINARY_FORMS, FORMS_DOC)
 
@@ -298,8 +297,6 @@ def unary(
         *,
         mask: Any = None,
     ) -> None:
-        frame = _getframe(1)
-        site = (frame.f_code, frame.f_lasti)
         if repeat_params is None and mask is None:
             if count.__class__ is Int32:
                 count = count.v
@@ -308,16 +305,17 @@ def unary(
                 plan = where.plans[row, src.place, count]
                 core = where.core
             except (AttributeError, KeyError, TypeError):
+                site = author(1)
                 core = running(name)
                 plan = plan_by_count(core, row, (("dst", dst), ("src", src)), count, site)
                 if plan is None:
                     return
                 dst.place.live.keep((row, src.place.live, count), plan)
             core.mask = ALL_LANES
-            core.issue(plan, site)
+            core.issue(plan)
             return
         tensors = (("dst", dst), ("src", src))
-        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, site)
+        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, author(1))
 
     return finish(call, row, _UNARY_FORMS, FORMS_DOC)
 

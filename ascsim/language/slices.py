@@ -33,6 +33,7 @@ class _Side:
         self.burst = inner.burst_len * BLOCK // size  # elements
         self.gap = inner.stride  # elements
         extent = inner.end_index - inner.start_index + 1
+        self.bursts: int
         self.bursts, rest = divmod(extent + self.gap, self.burst + self.gap) if self.burst else (0, 1)
         if rest or self.bursts < 1:
             rule = "end - start + 1 = bursts * burst_len * 32 bytes + (bursts - 1) * stride, with whole bursts"

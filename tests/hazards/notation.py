@@ -169,9 +169,7 @@ def sections(lines: list[str]) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _section(
-    lines: list[str], heading: int, file: str
-) -> tuple[tuple[int, str] | None, list[tuple[int, str]] | None]:
+def _section(lines: list[str], heading: int, file: str) -> tuple[tuple[int, str] | None, list[tuple[int, str]] | None]:
     """Verdict line and first fenced block of a section, each with line numbers."""
     verdict: tuple[int, str] | None = None
     block: list[tuple[int, str]] = []
@@ -278,7 +276,9 @@ class _Parser:
         except SyntaxError:
             raise self.fail(f"{text.strip()!r} is no integer expression") from None
         for node in ast.walk(tree):
-            if not isinstance(node, INTEGER_NODES) or (isinstance(node, ast.Constant) and not isinstance(node.value, int)):
+            if not isinstance(node, INTEGER_NODES) or (
+                isinstance(node, ast.Constant) and not isinstance(node.value, int)
+            ):
                 raise self.fail(f"{text.strip()!r} is no integer expression")
             if isinstance(node, ast.Name) and node.id not in self.variables:
                 raise self.fail(f"{node.id!r} is not known")

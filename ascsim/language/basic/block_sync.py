@@ -13,6 +13,7 @@ from ...hw.current import core as current
 from ...hw.events import EVENTS, SILENT, Flag
 from ...hw.findings import Site
 from ..core.enums import HardEvent, MemDsbT, PipeID
+from ..core.ir_value import Int32
 from ..core.place import index, report, running
 
 _getframe = sys._getframe
@@ -26,34 +27,30 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
     fetch_event_id). Faults: FLAG_BAD_ID, FLAG_DOUBLE_SET, FLAG_LEFT_SET, FLAG_ID_CONFLICT; warnings: FLAG_BAD_PAIR,
     FLAG_RESERVED_ID. Page: SetFlag/WaitFlag.
     """
-    frame = _getframe(1)
-    site = (frame.f_code, frame.f_lasti)
     core = _core()
     if event_id.__class__ is not int:
-        event_id = index(event_id, "set_flag", "event_id")
+        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "set_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
-        _no_flag(event, event_id, "set_flag", site)
+        _no_flag(event, event_id, "set_flag", _site())
         return
     if flag.guard:
-        _guarded(core, flag, "set_flag", site)
-    core.set_flag(flag, site)
+        _guarded(core, flag, "set_flag", _site())
+    core.set_flag(flag)
 
 
 def wait_flag(event: Any, event_id: Any = 0) -> None:
     """Hold the event's second pipe until the flag is up, then take it down. Arguments and faults as set_flag."""
-    frame = _getframe(1)
-    site = (frame.f_code, frame.f_lasti)
     core = _core()
     if event_id.__class__ is not int:
-        event_id = index(event_id, "wait_flag", "event_id")
+        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "wait_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
-        _no_flag(event, event_id, "wait_flag", site)
+        _no_flag(event, event_id, "wait_flag", _site())
         return
-    core.wait_flag(flag, site)
+    core.wait_flag(flag)
 
 
 def _no_flag(event: Any, event_id: int, operation: str, site: Site) -> None:
@@ -98,20 +95,20 @@ def pipe_barrier(pipe: Any) -> None:
 
     Fault: BAD_PIPE (PIPE_S, or a pipe that the chip has not). Page: PipeBarrier.
     """
-    frame = _getframe(1)
-    site = (frame.f_code, frame.f_lasti)
+    site = _site()
     core = running("pipe_barrier")
     number = index(pipe, "pipe_barrier", "pipe")
-    if number == PipeID.PIPE_ALL:
+    if number == _ALL:
         core.barrier_all(site)
         return
-    name = _pipe_name(core, number, "pipe_barrier", site)
+    name = _REAL.get(number) or _pipe_name(core, number, "pipe_barrier", site)
     if name in core.pipes:
         core.barrier(core.pipes[name], site)
     elif not core.device.mix:
         report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "pipe_barrier")
 
 
+_ALL = int(PipeID.PIPE_ALL)
 _REAL = {
     int(PipeID[f"PIPE_{name}"]): name for name in ("V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 }  # S has no barrier; MTE4, MTE5 and V2 do not exist on 2201

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ...hw.core import PLAIN_STORE
 from ...hw.errors import ArgumentTypeError
 from ..core import ir_value
 from ..core.dtype import DataType
@@ -31,7 +32,7 @@ def ascend_is_aiv() -> ir_value.PlainValue:
 def init_soc_state() -> None:
     """Masks, mask mode, atomic mode and pad value as at power-on. Page: InitSocState."""
     core = running("init_soc_state")
-    core.mask, core.atomic, core.pad_value = ALL_LANES, ("", ""), None
+    core.mask, core.atomic, core.pad_value = ALL_LANES, PLAIN_STORE, None
 
 
 def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, mode: Any, length: Any = None) -> None:

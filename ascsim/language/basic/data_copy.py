@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...hw.core import Core
+from ...hw.core import PLAIN_STORE, Core
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
 from ...hw.findings import Site
 from ...hw.instruction import Plan
@@ -64,27 +64,21 @@ def data_copy(
     GM to MTE3, UB to UB to V. Faults: BAD_POSITION, BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings:
     OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH. Page: DataCopy.
     """
-    frame = _getframe(1)
-    site = (frame.f_code, frame.f_lasti)
     if count.__class__ is Int32:
         count = count.v
     try:
         if dst.__class__ is LocalTensor:
-            window = src.window
-            at = src.start
-            plan = dst.place.plans[window.dtype, count, at & 511]
-            if at + plan.gm.span <= window.end:
-                dst.place.core.issue(plan, site, window.array, at)
-                return
+            window, at, where = src.window, src.start, dst.place
+            plan = where.loads[count]
         else:
-            window = dst.window
-            at = dst.start
-            plan = src.place.plans[window.dtype, count, at & 511, src.place.core.atomic]
-            if at + plan.gm.span <= window.end:
-                src.place.core.issue(plan, site, window.array, at)
-                return
+            window, at, where = dst.window, dst.start, src.place
+            plan = where.stores[count] if where.core.atomic is PLAIN_STORE else None
+        if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
+            where.core.issue(plan, None, window.array, at)
+            return
     except (AttributeError, KeyError, TypeError):
         pass
+    site = _site()
     form = next((form for form in (count, repeat_params, intri_params, slice_list1) if form is not None), None)
     if isinstance(form, (list, tuple)):
         _slices(dst, src, form, enhanced_params if slice_list2 is None else slice_list2, dim_value, site)
@@ -152,7 +146,7 @@ def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Si
     moves = copies.Moves(
         length, length + params.dst_stride * BLOCK, length + params.src_stride * BLOCK, params.block_count
     )
-    _issue(core, "data_copy", dst, src, moves, site, params.key)
+    _issue(core, "data_copy", dst, src, moves, site, params)
 
 
 def _slices(dst: Any, src: Any, dst_slices: Any, src_slices: Any, dim_value: Any, site: Site) -> None:
@@ -298,7 +292,11 @@ def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, 
     )
     _inside_window(core, operation, tensor, plan, "src" if load else "dst", site)
     if key is not None:
-        here.keep((window.dtype, key, at & 511) if load else (window.dtype, key, at & 511, core.atomic), plan)
+        plan.phase = at & 511
+        if load:
+            here.loads[key] = plan
+        elif core.atomic is PLAIN_STORE:
+            here.stores[key] = plan
     core.issue(plan, site, window.array, at)
 
 

@@ -12,6 +12,7 @@ from . import ir_value
 from .address import GlobalAddress
 from .dtype import DataType, float32
 from .enums import CacheMode, CacheRwMode
+from .ir_value import Int32
 from .place import index, report, running
 from .scalar_access import from_bytes, to_bytes
 from .tensor import BaseTensor, start_of
@@ -89,12 +90,11 @@ class GlobalTensor(BaseTensor):
 
     def __getitem__(self, key: Any) -> GlobalTensor:
         """`t[i]`, `t[i:]`: the tensor that starts i elements in."""
-        if key.__class__ is slice and key.stop is None and key.step is None:
-            start = key.start
-        else:
+        start = key.start if key.__class__ is slice and key.stop is None and key.step is None else key
+        if start.__class__ is Int32:
+            start = start.v
+        elif start.__class__ is not int:
             start = start_of(key, "GlobalTensor[]")
-        if start.__class__ is not int:
-            start = start_of(start, "GlobalTensor[]")
         out: GlobalTensor = _new(GlobalTensor)
         window = out.window = self.window
         out.start = self.start + start * window.size
@@ -137,7 +137,7 @@ class GlobalTensor(BaseTensor):
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
         at = self._element(offset, "get_value", site)
-        raw = load(running("get_value"), window.array, at, window.size, site)
+        raw = load(running("get_value"), window.array, at, window.size, site)  # type: ignore[arg-type]
         return from_bytes(raw, window.dtype)
 
     def set_value(self, offset: Any, value: Any) -> None:
@@ -147,7 +147,8 @@ class GlobalTensor(BaseTensor):
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
         at = self._element(offset, "set_value", site)
-        store(running("set_value"), window.array, at, to_bytes(value, window.dtype, "set_value"), site)
+        raw = to_bytes(value, window.dtype, "set_value")
+        store(running("set_value"), window.array, at, raw, site)  # type: ignore[arg-type]
 
     def _element(self, offset: Any, operation: str, site: Any) -> int:
         """Byte offset of an element; one outside the declared buffer is reported."""

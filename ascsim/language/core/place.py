@@ -15,7 +15,7 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.current import core as current
 from ...hw.errors import LaunchError
-from ...hw.findings import Site
+from ...hw.findings import Site, author  # noqa: F401 - `author` belongs to this module's names
 from ...hw.memory import Memory
 from ...hw.scheduler import Scheduler
 from . import ir_value
@@ -47,7 +47,20 @@ class Place:
     `fault` is None, or (code, message) that a use of the place must report: then `live` is the place to go on with.
     """
 
-    __slots__ = ("core", "dtype", "fault", "live", "memory", "nbytes", "plans", "position", "start", "views")
+    __slots__ = (
+        "core",
+        "dtype",
+        "fault",
+        "live",
+        "loads",
+        "memory",
+        "nbytes",
+        "plans",
+        "position",
+        "start",
+        "stores",
+        "views",
+    )
 
     def __init__(
         self, core: Core, memory: Memory | None, position: TPosition, dtype: DataType, start: int, nbytes: int
@@ -56,6 +69,8 @@ class Place:
         self.dtype, self.start, self.nbytes = dtype, start, nbytes
         self.views: dict[int, Place] = {}  # by offset in elements
         self.plans: dict[Any, Any] = {}
+        self.loads: dict[Any, Any] = {}  # plans of copies from global memory, by count or parameters
+        self.stores: dict[Any, Any] = {}  # and to it, not atomic
         self.fault: tuple[str, str] | None = None
         self.live = self
 
@@ -101,7 +116,7 @@ def place(core: Core, position: TPosition, dtype: DataType, start: int, nbytes: 
     if found is None:
         memory = core.memories.get(MEMORY_OF[position])
         found = core.operands[key] = Place(core, memory, position, dtype, start, nbytes)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def running(operation: str) -> Core:
@@ -109,13 +124,7 @@ def running(operation: str) -> Core:
     core = current.get()
     if core is None:
         raise LaunchError(operation, "is a device call: it works inside a kernel, launched as kernel[blocks](...)")
-    return core  # type: ignore[no-any-return]
-
-
-def author(depth: int) -> Site:
-    """The call site in the frame that called the function `depth` levels above the caller (1: its caller)."""
-    frame = sys._getframe(depth + 1)
-    return frame.f_code, frame.f_lasti
+    return core
 
 
 def call_stack() -> tuple[tuple[int, int], ...]:

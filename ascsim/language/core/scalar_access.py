@@ -55,7 +55,7 @@ def _plan(where: Place, at: int, read: bool, site: Site) -> Plan | None:
     name = "get_value" if read else "set_value"
     plan = where.plans.get((name, at)) if read else None
     if plan is not None:
-        return plan  # type: ignore[no-any-return]
+        return plan
     core, size = where.core, where.dtype.size
     if where.fault is not None:
         report(core, where.fault[0], where.fault[1], site, name)
@@ -78,4 +78,4 @@ def _plan(where: Place, at: int, read: bool, site: Site) -> Plan | None:
     if not read:
         return Plan(name, core.scalar, (), (region,), _write, cycles)
     run = partial(_read, where.memory.view, start, start + size)
-    return where.keep((name, at), Plan(name, core.scalar, (region,), (), run, cycles))  # type: ignore[no-any-return]
+    return where.keep((name, at), Plan(name, core.scalar, (region,), (), run, cycles))

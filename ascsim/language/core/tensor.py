@@ -17,6 +17,7 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from . import ir_value
 from .dtype import DataType, float32
 from .enums import TPosition
+from .ir_value import Int32
 from .place import MEMORY_OF, Place, author, call_stack, claim, index, place, running
 from .scalar_access import load_element, store_element
 from .types import ShapeInfo, TensorShape
@@ -59,7 +60,7 @@ class LocalTensor(BaseTensor):
 
     place: Place
     lease: Any  # of the queue that gave the buffer, or None
-    extra: dict[str, Any] | None  # user tag and shape, where set
+    extra: dict[str, Any]  # user tag and shape
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class LocalTensor(BaseTensor):
         tile_size: Any = 0,
     ) -> None:
         core = running("LocalTensor")
-        self.lease = self.extra = None
+        self.lease = None
         dtype, pos = ir_value.unwrap(dtype), ir_value.unwrap(pos)
         if not isinstance(dtype, DataType):
             raise ArgumentTypeError(
@@ -113,18 +114,16 @@ class LocalTensor(BaseTensor):
 
     def __getitem__(self, key: Any) -> LocalTensor:
         """`t[i]`, `t[i:]`: the tensor that starts i elements in."""
-        if key.__class__ is slice and key.stop is None and key.step is None:
-            start = key.start
-        else:
-            start = start_of(key, "LocalTensor[]")
-        if start.__class__ is not int:
-            start = start_of(start, "LocalTensor[]")
+        start = key.start if key.__class__ is slice and key.stop is None and key.step is None else key
+        if start.__class__ is Int32:
+            start = start.v
         here = self.place
-        view = here.views.get(start)
-        if view is None:
-            view = here.offset(start)
+        try:
+            view = here.views[start]
+        except (KeyError, TypeError):
+            view = here.offset(start_of(key, "LocalTensor[]"))
         out = _new(LocalTensor)
-        out.place, out.extra = view, None
+        out.place = view
         lease = out.lease = self.lease
         if lease is not None:
             lease.tensors.append(out)
@@ -197,9 +196,12 @@ class LocalTensor(BaseTensor):
     # ------------------------------------------------------------------ tag and shape
 
     def _extra(self) -> dict[str, Any]:
-        if self.extra is None:
+        """Tag and shape; made when first asked for, since few tensors have any."""
+        try:
+            return self.extra
+        except AttributeError:
             self.extra = {}
-        return self.extra
+            return self.extra
 
     def set_user_tag(self, tag: Any = 0) -> None:
         """Attach a number (int32) of the author's. Page: SetUserTag."""
@@ -207,7 +209,7 @@ class LocalTensor(BaseTensor):
 
     def get_user_tag(self) -> ir_value.PlainValue:
         """The number attached, 0 where none was. Page: GetUserTag."""
-        return ir_value.int32((self.extra or {}).get("tag", 0))
+        return ir_value.int32(self._extra().get("tag", 0))
 
     def set_shape_info(self, shape_info: ShapeInfo) -> None:
         """Attach shape information. Page: SetShapeInfo."""
@@ -215,7 +217,7 @@ class LocalTensor(BaseTensor):
 
     def get_shape_info(self) -> ShapeInfo:
         """The shape information attached; an empty one where none was. Page: GetShapeInfo."""
-        return (self.extra or {}).get("shape") or ShapeInfo()
+        return self._extra().get("shape") or ShapeInfo()
 
     # ------------------------------------------------------------------ elements
 
@@ -251,7 +253,7 @@ _new: Any = LocalTensor.__new__
 
 def _tensor(where: Place, lease: Any) -> LocalTensor:
     out: LocalTensor = _new(LocalTensor)
-    out.place, out.lease, out.extra = where, lease, None
+    out.place, out.lease = where, lease
     if lease is not None:
         lease.tensors.append(out)
     return out
@@ -303,7 +305,7 @@ class LocalTensorAuto(LocalTensor):
 
     def __init__(self, dtype: DataType, shape: Any) -> None:
         core = running("LocalTensorAuto")
-        self.lease = self.extra = None
+        self.lease = None
         dtype = ir_value.unwrap(dtype)
         if not isinstance(dtype, DataType):
             raise ArgumentTypeError("LocalTensorAuto", "is no data type", operand="dtype", value=dtype)

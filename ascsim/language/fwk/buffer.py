@@ -15,7 +15,7 @@ from ..core.tensor import LocalTensor
 
 if TYPE_CHECKING:
     from .events import Ids
-    from .queue import TQueBind
+    from .placement import Placement
 
 # States; an odd one means that the author holds the buffer.
 FREE, OCCUPIED, ENQUE, DEQUE = range(4)
@@ -55,7 +55,7 @@ class Buffer:
     next: Buffer
     where: Place
 
-    def __init__(self, owner: TQueBind, start: int, nbytes: int) -> None:
+    def __init__(self, owner: Placement, start: int, nbytes: int) -> None:
         self.owner, self.start, self.nbytes, self.state = owner, start, nbytes, FREE
         self.site: Site | None = None
         self.forward: Any = None
@@ -75,20 +75,15 @@ class Buffer:
         self.dtype = dtype
         return self.where
 
-    def enque(self, site: Site) -> None:
-        """The tensors must not be used until deque."""
-        gone = self.queued
-        if gone is None or gone.site != site:
-            gone = self.queued = Gone(self, "QUE_STATE", site, "is ENQUE since enque at {}; rule: deque it first")
-        self.lease.revoke(gone)  # type: ignore[union-attr]
+    def queue(self, site: Site) -> Gone:
+        """Why the tensors must not be used after an enque at `site`."""
+        self.queued = Gone(self, "QUE_STATE", site, "is ENQUE since enque at {}; rule: deque it first")
+        return self.queued
 
-    def free(self, site: Site) -> None:
-        """The tensors must not be used again."""
-        gone = self.freed
-        if gone is None or gone.site != site:
-            gone = self.freed = Gone(self, "USE_AFTER_FREE", site, "was freed at {}")
-        self.lease.revoke(gone)  # type: ignore[union-attr]
-        self.lease = None
+    def free(self, site: Site) -> Gone:
+        """Why the tensors must not be used after a free_tensor at `site`."""
+        self.freed = Gone(self, "USE_AFTER_FREE", site, "was freed at {}")
+        return self.freed
 
     def settle(self, site: Site) -> None:
         """Wait for the last user of a free buffer and release the id."""
@@ -132,11 +127,9 @@ class Gone:
         self.buffer, self.code, self.site, self.text = buffer, code, site, text
         self.places: dict[Place, Place] = {}
 
-    def dead(self, live: Place) -> Place:
+    def dead(self, where: Place) -> Place:
         """The dead twin of a place; its fault text is this object."""
-        twin = self.places.get(live)
-        if twin is None:
-            twin = self.places[live] = live.dead(self.code, self)  # type: ignore[arg-type]
+        twin = self.places[where] = where.live.dead(self.code, self)  # type: ignore[arg-type]
         return twin
 
     def __str__(self) -> str:
@@ -149,9 +142,9 @@ class Gone:
         """Who has the bytes now."""
         mine = self.buffer
         for other in mine.owner.core.state["tpipe"].everything():
-            if other.lease is not None and other.owner.memory == mine.owner.memory:
-                if other.start < mine.end and mine.start < other.end:
-                    return f"; the bytes are now those of {other.owner.label}, {other.held()}"
+            meets = other.start < mine.end and mine.start < other.end and other.owner.memory == mine.owner.memory
+            if other.lease is not None and meets:
+                return f"; the bytes are now those of {other.owner.label}, {other.held()}"
         return ""
 
 
@@ -182,8 +175,10 @@ class Lease:
 
     def revoke(self, gone: Gone) -> None:
         """A use of any of the tensors is a fault from now on."""
+        known = gone.places
         for tensor in self.tensors:
-            tensor.place = gone.dead(tensor.place.live)
+            where = tensor.place
+            tensor.place = known.get(where) or gone.dead(where)
 
     def restore(self) -> None:
         """The tensors are good again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ...hw.core import Core
 from ...hw.deadlock import TIMEOUT
 from ...hw.errors import ArgumentTypeError
 from ...hw.events import IDS
@@ -60,7 +61,7 @@ def wrong_state(queue: TQueBind, buffer: Buffer, operation: str, site: Site) -> 
 
 def none_free(queue: TQueBind, site: Site) -> NoReturn:
     """DEADLOCK: alloc_tensor spins for a free buffer, and only this program could free one."""
-    core = queue.core
+    core: Core = queue.core
     text = f"alloc_tensor on {queue.label} waits at {place(site)} for a free buffer: {_held(queue)}"
     core.device.report_deadlock(core, f"DEADLOCK (alloc) on {core.name}: {text}; {TIMEOUT}", site)
 

@@ -7,8 +7,9 @@ Also the two calls with which a program places buffers by hand (`init_start_buf_
 from __future__ import annotations
 
 from collections import deque as Line
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...hw.core import Core
 from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site, place
 from ..core import ir_value
@@ -59,7 +60,9 @@ class Placement:
     ring, cursor        the buffers, and the next to look at
     line                buffers enqueued, oldest first
     forward, back       ids of the two events; None without events
-    plain               alloc_tensor(dtype) and enque need no second look
+    plain               alloc_tensor(dtype) needs no second look
+    lost                which call took the buffers away, and where
+    unplaced            buffers announced for placing by hand: index -> (start, bytes), 0 bytes until placed
     """
 
     __slots__ = (
@@ -84,8 +87,13 @@ class Placement:
         "unplaced",
     )
 
+    is_queue: ClassVar[bool] = True
+    both_ends: ClassVar[bool] = True  # the label names source and destination
+    core: Core
     ring: list[Buffer]
     cursor: Buffer
+    tally: Tally
+    depth: int
     pool: TBufPool | None
     forward: Ids | None
     back: Ids | None
@@ -98,7 +106,7 @@ class Placement:
         self.memory = MEMORY_OF.get(position, "GM")
         self.inert = self.memory != "GM" and self.memory not in self.core.memories
         self.line: Line[Buffer] = Line()
-        self.lost = ""  # the call that took the buffers away, and where
+        self.unplaced: dict[int, tuple[int, int]] = {}
         self.unbind("")
 
     def _set_depth(self, depth: Any) -> None:
@@ -148,7 +156,7 @@ class Placement:
     @property
     def label(self) -> str:
         """`in_queue (VECIN)`, `bind (VECIN -> VECOUT)`."""
-        ends = f"{self.src.name} -> {self.dst.name}" if type(self) is TQueBind else self.position.name
+        ends = f"{self.src.name} -> {self.dst.name}" if self.both_ends else self.position.name
         return f"{self.name} ({ends})"
 
     # ------------------------------------------------------------------ placing by hand
@@ -163,7 +171,8 @@ class Placement:
                 operation, operand="num", value=count, rule=f"1..{most}", nearest=min(max(count, 1), most)
             )
         self.unbind(f"waits for init_buf_handle since {place(author(1))}")
-        self.unplaced = dict.fromkeys(range(count), (0, rounded(len, operation)))
+        rounded(len, operation)  # only checked: each buffer brings its own length
+        self.unplaced = dict.fromkeys(range(count), (0, 0))
 
     def init_buf_handle(self, buf_pool: Any, index: Any, buf_handle: Any, cur_pool_addr: Any, len: Any) -> None:
         """Place buffer `index` at byte `cur_pool_addr`; the last one readies the queue. Page: InitBufHandle."""

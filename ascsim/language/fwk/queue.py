@@ -20,9 +20,10 @@ from ..core.enums import TPosition
 from ..core.place import author, running
 from ..core.place import place as place_at
 from ..core.tensor import LocalTensor, _tensor
+from . import faults
 from .buffer import DEQUE, ENQUE, FREE, OCCUPIED, Buffer, Lease
 from .events import ENDS, USER_POSITIONS, Ids, direction, fault
-from .handles import Placement
+from .placement import Placement, logical
 
 if TYPE_CHECKING:
     pass
@@ -77,10 +78,13 @@ class TQueBind(Placement):
         """
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
-        lease = getattr(tensor, "lease", None)
-        if lease is None or lease.buffer.owner is not self or lease.buffer.lease is not lease:
+        try:
+            lease = tensor.lease
+            buffer = lease.buffer
+        except AttributeError:
             return faults.no_buffer(self, tensor, "enque", site)
-        buffer = lease.buffer
+        if buffer.owner is not self or buffer.lease is not lease:
+            return faults.no_buffer(self, tensor, "enque", site)
         if not buffer.state & 1:
             faults.wrong_state(self, buffer, "enque", site)
         ids = self.forward
@@ -96,7 +100,10 @@ class TQueBind(Placement):
                 buffer.forward = ids.take(buffer, "enque", site)
         if buffer.forward is not None:
             self.core.set_flag(buffer.forward, site)
-        return buffer.enque(site)
+        gone = buffer.queued
+        if gone is None or gone.site != site:
+            gone = buffer.queue(site)
+        return lease.revoke(gone)
 
     def deque(
         self, dtype: Any = None, src_user_pos: Any = None, dst_user_pos: Any = None, tensor: LocalTensor | None = None
@@ -111,7 +118,7 @@ class TQueBind(Placement):
         if not self.line or dtype.__class__ is not DataType:
             dtype = self._deque_other(dtype, tensor, site)
             if dtype.__class__ is not DataType:
-                return dtype  # type: ignore[no-any-return]
+                return dtype
         ids = self.forward
         if src_user_pos is not None or dst_user_pos is not None:
             ids = self._user_ids(src_user_pos, dst_user_pos, "deque", site)
@@ -132,10 +139,13 @@ class TQueBind(Placement):
         """Give a tensor's buffer back: a flag is set behind what used it. Page: FreeTensor."""
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
-        lease = getattr(tensor, "lease", None)
-        if lease is None or lease.buffer.owner is not self or lease.buffer.lease is not lease:
+        try:
+            lease = tensor.lease
+            buffer = lease.buffer
+        except AttributeError:
             return faults.no_buffer(self, tensor, "free_tensor", site)
-        buffer = lease.buffer
+        if buffer.owner is not self or buffer.lease is not lease:
+            return faults.no_buffer(self, tensor, "free_tensor", site)
         if not buffer.state & 1:
             faults.wrong_state(self, buffer, "free_tensor", site)
         buffer.state, buffer.site = FREE, site
@@ -144,7 +154,11 @@ class TQueBind(Placement):
         if buffer.back is not None:
             self.core.set_flag(buffer.back, site)
         self.tally.n -= 1
-        return buffer.free(site)
+        gone = buffer.freed
+        if gone is None or gone.site != site:
+            gone = buffer.free(site)
+        buffer.lease = None
+        return lease.revoke(gone)
 
     def free_all_event(self) -> None:
         """Wait for the users of every free buffer and release the ids. Page: FreeAllEvent."""
@@ -294,6 +308,8 @@ class TQue(TQueBind):
     """
 
     __slots__ = ()
+
+    both_ends = False
 
     def __init__(self, pos: TPosition = TPosition.VECIN, depth: int | None = 1, mask: int = 0) -> None:
         site = author(1)
