@@ -21,7 +21,8 @@ from .memory import Access, Memory
 from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join_any
 
 if TYPE_CHECKING:
-    from .cache import Line
+    from .cache_line import Line
+    from .unitflag import Mark
     from .device import Device
 
 # Mask registers and mask mode at power-on: high word, low word, counter mode.
@@ -84,6 +85,8 @@ class Core(Flow, Bounds):
         self.pad_value: Any = None  # of data_copy_pad; None: never set
         self.now = 0  # cycle of the scalar unit
         self.turn = -1  # value of the innermost loop variable, for reports
+        self.resumed = None
+        self.marks: dict[int, Mark] = {}  # unit flags of the blocks of L0C
         self.epoch += 1
         self.state: dict[str, Any] = {}  # what the language keeps per core and launch (pipe, masks, printing)
         self.at_end: list[Callable[[], None]] = []  # checks of the language at kernel end

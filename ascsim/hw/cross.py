@@ -1,7 +1,8 @@
 """Counted flags between cores: `cross_core_set_flag`, `cross_core_wait_flag`, and the hard form of `sync_all`.
 
 A token of another core carries, in `known`, the clocks of every core whose work is known to have ended, and how many
-waits of each counter are known to have happened. Not here: meetings through memory (`meetings`).
+waits of each counter are known to have happened. Not here: the rules of ids, modes and
+kernel types (`cross_rules`), meetings through memory (`meetings`).
 """
 
 from __future__ import annotations
@@ -9,18 +10,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .cross_rules import CrossRules
 from .deadlock import stuck_cores
 from .events import CROSS_IDS, CROSS_LIMIT, Counter, Round
 from .findings import Finding, Site, place
-from .meetings import Meetings, arrive, foreign, join
+from .meetings import arrive, foreign, join
 from .pipe import Pipe, Token
 
 if TYPE_CHECKING:
     from .core import Core
-    from .device import Device
-
-SYNC_ALL_IDS = range(11, 15)  # kept for the hard form of sync_all
-MODES = ("all cores of one kind", "the two vector cores of a group", "cube and vector cores of a group")
 
 
 def mark(serial: int, number: int) -> int:
@@ -28,23 +26,16 @@ def mark(serial: int, number: int) -> int:
     return -1 - serial * CROSS_IDS - number
 
 
-class Cross(Meetings):
+class Cross(CrossRules):
     """Flags between the cores of a launch."""
-
-    def __init__(self, device: Device) -> None:
-        super().__init__(device)
-        self.rounds: dict[tuple[Any, ...], Round] = {}
-        self.counters: dict[int, list[Counter]] = {}
-        self.by_author: dict[int, Site] = {}
-        self.sync_all_used: Site | None = None
 
     # ------------------------------------------------------------------ calls
 
     def set(self, core: Core, number: int, mode: int, pipe: Pipe, site: Site, author: bool = True) -> None:
         """cross_core_set_flag: reported once everything issued to `pipe` so far has ended."""
         if author:
-            number = self._check(core, number, site, "cross_core_set_flag")
-            self._check_mode(core, mode, site)
+            number = self.check(core, number, site, "cross_core_set_flag")
+            self.check_mode(core, mode, site)
         counter = self.counter(core.serial, number)
         counter.last_set = site
         if pipe.parked is not None:
@@ -55,11 +46,11 @@ class Cross(Meetings):
     def wait(self, core: Core, number: int, site: Site, author: bool = True) -> None:
         """cross_core_wait_flag: S goes no further until the counter is above zero, then takes one."""
         if author:
-            number = self._check(core, number, site, "cross_core_wait_flag")
+            number = self.check(core, number, site, "cross_core_wait_flag")
         counter = self.counter(core.serial, number)
 
         def why() -> str:
-            return f"{core.name} waits for flag {number} ({place(site)}){self._missing(number)}"
+            return f"{core.name} waits for flag {number} ({place(site)}){self.missing(number)}"
 
         stuck = partial(stuck_cores, self.device, "cross_core", "cross_core_wait_flag")
         self.device.scheduler.wait(core, lambda: bool(counter.tokens), why, stuck)
@@ -73,8 +64,8 @@ class Cross(Meetings):
         """The hard form. Vector-only: the cores of one kind meet; whole: all cores of a mix kernel."""
         self.sync_all_used = self.sync_all_used or site
         for number, at in self.by_author.items():
-            self._reserved(core, number, at)
-        self._check_mode(core, 0, site, "sync_all")
+            self.reserved(core, number, at)
+        self.check_mode(core, 0, site, "sync_all")
         core.barrier_all(site)
         set_, wait = (partial(call, core, site=site, author=False) for call in (self.set, self.wait))
         mte3 = core.pipes["MTE3"]
@@ -107,10 +98,6 @@ class Cross(Meetings):
             return (2, core.group, "aic"), aics, aivs
         return (2, core.group, "aiv"), aivs, aics
 
-    def counter(self, serial: int, number: int) -> Counter:
-        """The counter of one core; it exists before the core has started."""
-        return self.counters.setdefault(serial, [Counter() for _ in range(CROSS_IDS)])[number]
-
     def _fire(self, core: Core, number: int, mode: int, pipe: Pipe, site: Site) -> None:
         counter = self.counter(core.serial, number)
         scope, members, targets = self.members(core, mode)
@@ -127,7 +114,7 @@ class Cross(Meetings):
                 operation="cross_core_set_flag",
             )
         if counter.mode not in (None, mode) and not self._settled(core, counter, number, own):
-            self._mixed(core.name, number, mode, counter.mode, site)
+            self.mixed(core.name, number, mode, counter.mode, site)
         if counter.mode != mode:
             counter.mode, counter.key, counter.targets, counter.own_sets, counter.own_waits = mode, key, targets, 0, 0
         counter.own_sets += 1
@@ -155,7 +142,7 @@ class Cross(Meetings):
         counter = self.counter(serial, number)
         waited = token.known.get(mark(serial, number), (0,))[0]  # waits known to have happened before this set
         if counter.token_mode not in (None, mode) and waited < counter.pushed:
-            self._mixed(self.device.core_name(serial), number, mode, counter.token_mode, site)
+            self.mixed(self.device.core_name(serial), number, mode, counter.token_mode, site)
         counter.token_mode = mode
         counter.pushed += 1
         counter.tokens.append(token)
@@ -168,74 +155,3 @@ class Cross(Meetings):
                 "direction"
             )
             self.device.report(Finding("XFLAG_OVERFLOW", text, name, "cross_core_set_flag", (site,)))
-
-    # ------------------------------------------------------------------ rules
-
-    def _check(self, core: Core, number: int, site: Site, operation: str) -> int:
-        """The id as the hardware takes it; ids that are not the author's are reported."""
-        if not 0 <= number < CROSS_IDS:
-            cut = number & (CROSS_IDS - 1)
-            text = f"{operation}: flag = {number} is cut to {cut}; rule: 0 to 15; nearest legal value: {cut}"
-            core.report("XFLAG_BAD_ID", text, site, operation=operation)
-            number = cut
-        self.by_author.setdefault(number, site)
-        self._reserved(core, number, site)
-        return number
-
-    def _reserved(self, core: Core, number: int, site: Site) -> None:
-        if self.sync_all_used is not None and number in SYNC_ALL_IDS:
-            core.report(
-                "XFLAG_RESERVED_ID",
-                f"flag {number} ({place(site)}) belongs to sync_all ({place(self.sync_all_used)}), which uses 11 to 14",
-                site,
-                operation="cross_core_set_flag",
-            )
-
-    def _check_mode(self, core: Core, mode: int, site: Site, operation: str = "cross_core_set_flag") -> None:
-        device = self.device
-        if not device.has_scheduler or (mode != 0 and not device.mix):
-            needs = "a MIX kernel type" if mode == 0 else "MIX_AIC_1_1 or MIX_AIC_1_2"
-            text = f"{operation}: mode {mode} needs {needs}; this launch is {device.kernel_type_name}"
-            core.report("XFLAG_KERNEL_TYPE", text, site, operation=operation)
-        cores, there = device.blocks * getattr(device, core.kind), getattr(device.soc, core.kind)
-        if mode == 0 and cores > there:
-            text = f"{operation}: {cores} {core.kind} cores meet, the chip has {there}; they may wait for ever"
-            core.report("XFLAG_TOO_MANY_BLOCKS", text, site, operation=operation)
-
-    def _mixed(self, name: str, number: int, mode: int, former: int | None, site: Site) -> None:
-        text = (
-            f"flag {number} of {name} is used in mode {mode} ({place(site)}) before its sets and waits in mode "
-            f"{former} are known to be done"
-        )
-        self.device.report(Finding("XFLAG_MODE_MIX", text, name, "cross_core_set_flag", (site,)))
-
-    def _missing(self, number: int) -> str:
-        """The rounds of a flag that have begun, with who has reported and who has not."""
-        parts = []
-        for key, turn in self.rounds.items():
-            present = [serial for serial, queue in turn.reports.items() if queue]
-            absent = [serial for serial in turn.members if not turn.reports.get(serial)]
-            if key[-1] == number and present:
-                here, missing = (", ".join(map(self.device.core_name, part)) for part in (present, absent))
-                parts.append(f" [round among {MODES[key[0]]}: {here} reported, {missing} did not]")
-        return "".join(parts)
-
-    def finish(self) -> None:
-        """Flags that are still up, and rounds that some member never joined."""
-        for serial, row in self.counters.items():
-            for number, counter in enumerate(row):
-                if counter.tokens:
-                    self._left(serial, number, f"has {len(counter.tokens)} sets that no wait has taken")
-        for key, turn in self.rounds.items():
-            for serial, queue in turn.reports.items():
-                if queue:
-                    what = f"was reported among {MODES[key[0]]}, but other members of the round never did"
-                    self._left(serial, key[-1], what)
-        super().finish()
-
-    def _left(self, serial: int, number: int, what: str) -> None:
-        name = self.device.core_name(serial)
-        sites = [row[number].last_set for row in self.counters.values() if row[number].last_set is not None]
-        site = self.counter(serial, number).last_set or (sites[0] if sites else None)
-        text = f"flag {number} of {name} {what} (last set: {place(site)}); the next kernel would start with it up"
-        self.device.report(Finding("XFLAG_LEFT_SET", text, name, "cross_core_set_flag", (site,)))

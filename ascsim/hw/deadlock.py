@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from . import unitflag
 from .findings import Finding, Site, place
 
 if TYPE_CHECKING:
     from .core import Core
     from .device import Device
     from .events import Flag
+    from .memory import Access
     from .pipe import Pipe
     from .scheduler import Waiter
 
@@ -20,11 +22,14 @@ def _raise(core: Core, kind: str, text: str, site: Site | None) -> NoReturn:
     core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}", site)
 
 
-def waiting(core: Core, pipe: Pipe) -> tuple[Flag, Site]:
-    """The flag at which a parked pipe stands, and the line."""
+def waiting(core: Core, pipe: Pipe) -> tuple[Flag | None, str]:
+    """The flag at which a parked pipe stands (None: a unit flag), and the wait in words with its line."""
     assert pipe.parked is not None
-    _, args, site, *_ = pipe.parked[0]
-    return args[0], site
+    call, args, site, *_ = pipe.parked[0]
+    if call is unitflag.issue:
+        numbers = ", ".join(map(str, unitflag.blocks(args[1])))
+        return None, f"the unit flag of L0C block {numbers} ({place(site)})"
+    return args[0], f"{args[0].name} ({place(site)})"
 
 
 def describe(core: Core) -> str:
@@ -32,9 +37,8 @@ def describe(core: Core) -> str:
     parts = []
     for pipe in core.slots:
         if pipe.parked is not None:
-            flag, site = waiting(core, pipe)
             behind = len(pipe.parked) - 1
-            parts.append(f"{pipe.name} waits for {flag.name} ({place(site)}), {behind} entries behind it")
+            parts.append(f"{pipe.name} waits for {waiting(core, pipe)[1]}, {behind} entries behind it")
     return "; ".join(parts)
 
 
@@ -53,9 +57,12 @@ def kind_of(core: Core, otherwise: str) -> tuple[str, str]:
     chain = []
     while pipe not in seen:
         seen.append(pipe)
-        flag, site = waiting(core, pipe)
-        chain.append(f"{pipe.name} waits {flag.name} ({place(site)})")
+        flag, words = waiting(core, pipe)
+        chain.append(f"{pipe.name} waits {words}")
         assert pipe.parked is not None
+        if flag is None:
+            side = "fixpipe with value 3 clears" if pipe.name == "M" else "mmad with value 3 sets"
+            return "unitflag", f"{chain[-1]}, which no {side}"
         if pipe.parked[0][0] == core._fire:
             return "held_set", chain[-1] + ": the flag is still up and holds its set"
         if queued_set(core, flag) is None:
@@ -82,14 +89,23 @@ def scalar_all(core: Core, site: Site | None) -> NoReturn:
     _raise(core, kind, f"S waits at {place(site)} until every pipe has drained, but {why}; {describe(core)}", site)
 
 
+def ordered_scalar(core: Core, access: Access, me: Access) -> NoReturn:
+    """The compiler makes a scalar access follow an instruction that was parked when S came to it."""
+    core.device.raced(access, me, local=me[3].gm is None)
+    text = (
+        f"S stands at {access[3].name} ({place(access[2])}), which automatic synchronisation makes wait for "
+        f"{me[3].name} ({place(me[2])}, {me[3].pipe.name}); that one waits for a set that S issues later"
+    )
+    _raise(core, "scalar", text, access[2])
+
+
 def queue_full(core: Core, pipe: Pipe, depth: int, site: Site | None) -> NoReturn:
     """The scalar unit cannot issue: the queue of a parked pipe is full."""
-    flag, at = waiting(core, pipe)
     _raise(
         core,
         "queue_full",
         f"S stalls at {place(site)}: the queue of {pipe.name} holds its {depth} entries behind the wait for "
-        f"{flag.name} ({place(at)}); {describe(core)}",
+        f"{waiting(core, pipe)[1]}; {describe(core)}",
         site,
     )
 
@@ -99,8 +115,8 @@ def at_end(core: Core) -> None:
     if all(pipe.parked is None for pipe in core.slots):
         return
     kind, why = kind_of(core, "no_set")
-    stuck = next(pipe for pipe in core.slots if pipe.parked is not None)
-    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", waiting(core, stuck)[1])
+    queue = next(pipe.parked for pipe in core.slots if pipe.parked is not None)
+    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", queue[0][2])
 
 
 def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]) -> BaseException:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import cache
+from .cache_line import Cleaned, Line
 from .checks import Checks
 from .core import Core
 from .cost import Cost
@@ -102,8 +103,8 @@ class Device(Ledger):
         self.record = Record() if record else None
         self.places = self._places(range(blocks) if only is None else only)
         self.cross = Cross(self)
-        self.cleaned: dict[tuple[GlobalArray, int], cache.Cleaned] = {}  # last clean of each line of a data cache
-        self.leftover: list[tuple[int, cache.Line]] = []  # dirty lines of cores that have ended
+        self.cleaned: dict[tuple[GlobalArray, int], Cleaned] = {}  # last clean of each line of a data cache
+        self.leftover: list[tuple[int, Line]] = []  # dirty lines of cores that have ended
         self.finished: list[CoreTotals] = []
         self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import deadlock
+from . import deadlock, unitflag
 from .events import Flag
 from .findings import Site, author, place
 from .pipe import ALWAYS, NOTHING, Pipe, Token, merge
@@ -33,6 +33,7 @@ class Flow:
 
     turn: int
     now: int
+    resumed: int | None  # while a parked entry executes: scalar instructions issued before it
 
     def set_flag(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
         """Issue a set: in the source pipe's queue it captures the end of everything before it.
@@ -69,7 +70,7 @@ class Flow:
     def _fire(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
         src = flag.src
         if flag.tokens and self.hold_sets:
-            src.parked = deque(((self._fire, (flag, site), site, self.turn, self.now),))
+            src.parked = deque(((self._fire, (flag, site), site, self.turn, self.now, self.scalar.n),))
             return
         clock = src.clock.copy()
         clock[src.slot] = src.n
@@ -98,7 +99,7 @@ class Flow:
         elif dst is self.scalar:
             deadlock.scalar(self, flag, site)
         else:
-            dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now),))
+            dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now, self.scalar.n),))
 
     def _take(self: Core, flag: Flag, site: Site | None) -> None:  # type: ignore[misc]
         clock, known, time = flag.tokens.popleft()
@@ -146,20 +147,20 @@ class Flow:
         depth = self.checks.queue_depth
         if depth is not None and len(queue) >= depth and sum(call != self._join for call, *_ in queue) >= depth:
             deadlock.queue_full(self, pipe, depth, site)
-        queue.append((call, args, site, self.turn, self.now))
+        queue.append((call, args, site, self.turn, self.now, self.scalar.n))
 
     def wake(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
         """A flag that a parked pipe may stand at has changed: its queue executes as far as it can."""
-        turn, now = self.turn, self.now
+        before = self.turn, self.now, self.resumed
         try:
             self._run_parked(pipe)
         finally:
-            self.turn, self.now = turn, now
+            self.turn, self.now, self.resumed = before
 
     def _run_parked(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
         queue = pipe.parked
         while queue:
-            call, args, _, self.turn, self.now = queue[0]
+            call, args, _, self.turn, self.now, self.resumed = queue[0]
             if self.stuck(call, args):
                 pipe.parked = queue
                 return
@@ -169,7 +170,9 @@ class Flow:
         pipe.parked = None
 
     def stuck(self: Core, call: Callable[..., Any], args: tuple[Any, ...]) -> bool:  # type: ignore[misc]
-        """Whether an entry at the head of a queue cannot go on: a wait without token, a held set."""
+        """Whether an entry at the head of a queue cannot go on: a wait without token, a held set, a unit flag."""
+        if call is unitflag.issue:
+            return unitflag.blocked(*args)
         if call == self._take:
             return not args[0].tokens
         return call == self._fire and self.hold_sets and bool(args[0].tokens)
@@ -207,7 +210,7 @@ class Flow:
 
     def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
         if pipe.parked is not None:  # no entry of the hardware's queue: what was issued before is not held to it
-            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.now))
+            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.now, self.scalar.n))
             return
         pipe.clock = self.join(pipe.clock, token.clock)
         pipe.known = merge(pipe.known, token.known)
@@ -231,6 +234,7 @@ class Flow:
         for check in self.at_end:
             check()
         deadlock.at_end(self)
+        unitflag.finish(self)
         for row in self.flags:
             for flag in (row or {}).values():
                 if flag.outstanding > 0:

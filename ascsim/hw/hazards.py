@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import deadlock
 from .events import EVENT_NUMBER
 from .findings import place
 from .intervals import DIRTY, WHOLE_LINE
@@ -78,7 +79,7 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
         core.racing.append((earlier, me, a, b, earlier_writes, bytes(array.bytes(a, b))))
         return
     elif writes:
-        changed = judging != array.bytes(a, b) or (earlier_writes and judging != array.source[a:b])
+        changed = judging != array.bytes(a, b)
     else:
         changed = array.bytes(a, b) != array.source[a:b]
     severity = "fault" if changed else "warn"
@@ -143,6 +144,8 @@ def settled(core: Core, earlier: Access, me: Access, memory: str) -> bool:
         pair = {first.name, second.name}
         if not (device.auto_sync and core.kind == "aiv" and "S" in pair and pair - {"S"} <= AUTO_SYNC):
             return False
+    if first is core.scalar and core.resumed is not None and earlier[0] > core.resumed:
+        deadlock.ordered_scalar(core, earlier, me)
     clock = list(earlier[6])
     clock[earlier[1]] = earlier[0]
     token = Token(clock, second.known, first.free)

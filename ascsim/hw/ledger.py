@@ -85,11 +85,16 @@ class Ledger:
         self.report(Finding("DEADLOCK", text, core.name, "wait_flag", (site,)))
         raise AssertionError("DEADLOCK ends the launch")
 
-    def again(self, code: str, earlier: Access, me: Access, severity: str = "", *, local: bool = False) -> bool:
-        """Whether a clash at these two lines is known; if so it is counted (once a pair of accesses)."""
-        first, second = pair = name_of(earlier), name_of(me)
+    def raced(self, earlier: Access, me: Access, local: bool) -> tuple[Name, Name]:
+        """Remember a race, which explains undefined bytes that either access uses."""
+        first, second = name_of(earlier), name_of(me)
         self.races.setdefault(first, set()).update(me[3].writes if local else (None,))
         self.races.setdefault(second, set()).update(earlier[3].writes if local else (None,))
+        return first, second
+
+    def again(self, code: str, earlier: Access, me: Access, severity: str = "", *, local: bool = False) -> bool:
+        """Whether a clash at these two lines is known; if so it is counted (once a pair of accesses)."""
+        pair = self.raced(earlier, me, local)
         key = (code, severity or SEVERITY[code], locate(earlier[2]), locate(me[2]))
         before = self.seen.get(key)
         self.seen[key] = pair
