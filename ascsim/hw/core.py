@@ -22,8 +22,8 @@ from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join_any
 
 if TYPE_CHECKING:
     from .cache_line import Line
-    from .unitflag import Mark
     from .device import Device
+    from .unitflag import Mark
 
 # Mask registers and mask mode at power-on: high word, low word, counter mode.
 ALL_LANES = ((1 << 64) - 1, (1 << 64) - 1, False)

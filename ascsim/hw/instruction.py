@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from .global_memory import NO_STRETCH
-from .memory import Cell, Region
+from .memory import Region, cells_of
 from .pipe import Pipe
 
 
@@ -96,12 +96,8 @@ class Plan:
     ) -> None:
         self.name, self.pipe, self.run, self.cycles, self.gm = name, pipe, run, cycles, gm
         self.reads, self.writes = tuple(reads), tuple(writes)
-        self.read_cells: list[Cell] = []  # cells of all reads, of all writes: what `issue` walks through
-        self.write_cells: list[Cell] = []
-        for region in self.reads:
-            region.lend(self.read_cells)
-        for region in self.writes:
-            region.lend(self.write_cells)
+        # Cells of all reads, of all writes: what `issue` walks through.
+        self.read_cells, self.write_cells = cells_of(self.reads), cells_of(self.writes)
         self.carry, self.voids, self.private, self.chained = carry, voids, private, chained
         # Pairs of footprints read and written at once, where the pipe does not order itself.
         both = () if pipe.self_ordered else [(r, w) for r in self.reads for w in self.writes if r.meets(w)]

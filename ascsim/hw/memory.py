@@ -53,19 +53,15 @@ class Cell:
 class Region:
     """An interned footprint in one memory."""
 
-    __slots__ = ("cells", "end", "holders", "memory", "pieces", "start")
+    __slots__ = ("cells", "end", "groups", "holders", "memory", "pieces", "start")
 
     def __init__(self, memory: Memory, pieces: tuple[Piece, ...]) -> None:
         self.memory, self.pieces = memory, pieces
         self.start = min(first for first, _ in pieces)
         self.end = max(last_byte(piece) for piece in pieces)
         self.cells: list[Cell] = []
-        self.holders: list[list[Cell]] = [self.cells]  # lists that hold all of the region's cells: the plans' too
-
-    def lend(self, to: list[Cell]) -> None:
-        """Put the region's cells into a list of somebody's, now and whenever a cell is split."""
-        to += self.cells
-        self.holders.append(to)
+        self.groups: dict[tuple[Region, ...], list[Cell]] = {}  # by the regions, of which this one is the first
+        self.holders: list[list[Cell]] = [self.cells]  # lists that hold all of the region's cells
 
     def views(self, array: np.ndarray) -> list[np.ndarray]:
         """The region's bytes in an array that has one element a byte, piece by piece, writable in place."""
@@ -96,6 +92,20 @@ def last_byte(piece: Piece) -> int:
     """One past the last byte of a piece."""
     first, dims = piece
     return first + sum((n - 1) * step for n, step in dims) + 1
+
+
+def cells_of(regions: tuple[Region, ...]) -> list[Cell]:
+    """The cells of several regions, in one list that is kept up to date when cells are split."""
+    regions = tuple(dict.fromkeys(regions))
+    if len(regions) < 2:
+        return regions[0].cells if regions else []
+    found = regions[0].groups.get(regions)
+    if found is None:
+        found = regions[0].groups[regions] = []
+        for region in regions:
+            found += region.cells
+            region.holders.append(found)
+    return found
 
 
 class Memory:

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
 
-from ascsim.hw.errors import ArgumentTypeError, LaunchError, OptionError
+from ascsim.hw.errors import ArgumentTypeError, LaunchError, OptionError, SimulatorError
 from ascsim.report.table import Report
 
 from .device_call import device_call
 from .function import Function
 from .launch import launch
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
+from .traces import authors_frames
 
 
 class JITFunction(Function):
@@ -58,7 +59,10 @@ class JITFunction(Function):
         self.launch_options = options = LaunchOptions(*parts)
 
         def launcher(*args: Any, **kwargs: Any) -> Report:
-            return launch(self, options, self.default_options, args, kwargs)
+            try:
+                return launch(self, options, self.default_options, args, kwargs)
+            except SimulatorError as error:
+                raise error.with_traceback(authors_frames(error.__traceback__)) from error.__cause__
 
         return launcher
 

@@ -16,6 +16,7 @@ from ascsim.hw.device import Device
 from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, BackendError, LaunchError
 from ascsim.hw.soc import soc
 from ascsim.language.core.address import GlobalAddress
+from ascsim.language.names import namer
 from ascsim.report.table import Report
 
 from .arguments import Array, PerCore, argument, arranged, constant, mapped
@@ -76,6 +77,7 @@ def launch(
         auto_sync=bool(options.auto_sync),
         insert_sync=facts.auto_tensors if options.insert_sync is None else options.insert_sync,
         only=None if now.blocks is None else list(now.blocks),
+        namer=namer,
     )
     positional = tuple(_placed(device, value) for value in positional)
     named = {key: _placed(device, value) for key, value in named.items()}

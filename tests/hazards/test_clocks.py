@@ -52,8 +52,11 @@ class Op:
 Node = tuple[Any, ...]
 
 
-def happens_before(program: list[Op], cores: int) -> dict[Node, set[Node]]:
-    """Reachability between the nodes (what, core, line), by the rules on issue, start and end."""
+def happens_before(program: list[Op], cores: int, help_with: frozenset[str] = frozenset()) -> dict[Node, set[Node]]:
+    """Reachability between the nodes (what, core, line), by the rules on issue, start and end.
+
+    `help_with`: the compiler orders pairs within V, and pairs of S and one of these pipes, as if by a flag.
+    """
     edges: dict[Node, set[Node]] = defaultdict(set)
     fires: dict[Any, list[Node]] = defaultdict(list)
     passes: dict[Any, list[Node]] = defaultdict(list)
@@ -100,7 +103,24 @@ def happens_before(program: list[Op], cores: int) -> dict[Node, set[Node]]:
             sources = [key] if key[1] != "x" else [(core, "x") for core in range(cores)]
             for source in sources:
                 edges[fires[source][number]].add(wait)
-    return closure(edges)
+    out = closure(edges)
+    lines = [(k, op) for k, op in enumerate(program) if op.kind == "run"] if help_with else []
+    for (i, first), (j, second) in sorted(pairs(lines), key=lambda pair: pair[1][0]):
+        both = {first.pipe, second.pipe}
+        helped = both == {"V"} or ("S" in both and both - {"S"} <= help_with)
+        if helped and conflict(first, second) and ("beg", 0, j) not in out["end", 0, i]:
+            for k, op in lines:
+                if k <= i and op.pipe == first.pipe:
+                    edges["end", 0, k].add(("beg", 0, j))
+                    if second.pipe == "S":
+                        edges["end", 0, k].update(("iss", 0, later) for later in range(j + 1, len(program)))
+            out = closure(edges)
+    return out
+
+
+def conflict(a: Op, b: Op) -> bool:
+    """Whether two instructions touch a common byte and one of them writes it."""
+    return bool(a.writes & (b.reads | b.writes) or b.writes & a.reads)
 
 
 def pairs(lines: list[tuple[int, Op]]) -> Iterator[tuple[tuple[int, Op], tuple[int, Op]]]:
@@ -218,9 +238,8 @@ def races(program: list[Op], order: dict[Node, set[Node]]) -> set[frozenset[int]
     """Pairs of lines of one core that conflict and are not ordered."""
     out = set()
     for (i, a), (j, b) in pairs([(k, op) for k, op in enumerate(program) if op.kind == "run"]):
-        conflict = a.writes & (b.reads | b.writes) or b.writes & a.reads
         ordered = ("beg", 0, j) in order["end", 0, i] or ("beg", 0, i) in order["end", 0, j]
-        if conflict and not ordered:
+        if conflict(a, b) and not ordered:
             out.add(frozenset((i, j)))
     return out
 
@@ -229,8 +248,8 @@ cells = st.frozensets(st.integers(0, CELLS - 1), max_size=2)
 
 
 @st.composite
-def programs(draw: st.DrawFn, cross: bool = False) -> list[Op]:
-    """Up to ten lines: instructions, barriers, and pairs of set and wait at any two places."""
+def programs(draw: st.DrawFn, cross: bool = False, parks: bool = True) -> list[Op]:
+    """Some ten lines: instructions, barriers, and pairs of set and wait; with `parks` the wait may come first."""
     out: list[Op] = []
     for _ in range(draw(st.integers(2, 7))):
         at = draw(st.integers(0, len(out)))
@@ -252,7 +271,7 @@ def programs(draw: st.DrawFn, cross: bool = False) -> list[Op]:
             event, number = draw(st.sampled_from(EVENTS)), draw(st.integers(0, 1))
             out.insert(at, Op("set", event=event, id=number, core=core))
             later = draw(st.integers(at + 1, len(out)))
-            where = draw(st.sampled_from((later, later, later, at)))
+            where = draw(st.sampled_from((later, later, later, at))) if parks else later
             out.insert(where, Op("wait", event=event, id=number, core=core))
     return out
 
@@ -320,6 +339,16 @@ def test_which_pairs_are_reported(program: list[Op]) -> None:
             elif cell in op.reads:
                 since[op.pipe] = j
     assert found_pairs(device) == expected
+
+
+@tries
+@given(programs(parks=False))
+def test_compiler_help(program: list[Op]) -> None:
+    """auto_sync is the same as its barriers and flags written out."""
+    real = races(program, happens_before(program, 1, frozenset(("V", "MTE2", "MTE3"))))
+    found = found_pairs(launch(program, 1, auto_sync=True))
+    assert found <= real
+    assert bool(found) == bool(real)
 
 
 @tries

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from ascsim.hw.memory import Memory, Piece, overlap, runs_of, show_runs
+from ascsim.hw.memory import Memory, Piece, cells_of, overlap, runs_of, show_runs
 
 
 def byte_set(pieces: tuple[Piece, ...]) -> set[int]:
@@ -63,6 +63,17 @@ def test_a_split_cell_keeps_its_history() -> None:
     assert [(c.size, c.write, c.reads()) for c in inside] == [(32, write, {2: read})]
     inside[0].also(write)  # the halves no longer share what comes later
     assert [len(c.reads()) for c in whole.cells if c is not inside[0]] == [1]
+
+
+def test_lists_of_several_regions_follow_splits_and_are_shared() -> None:
+    memory = Memory("UB", 256, 32)
+    a, b = memory.run(0, 64), memory.run(64, 64)
+    both = cells_of((a, b, a))
+    assert cells_of((a, b)) is both
+    assert (cells_of((a, a)), cells_of(())) == (a.cells, [])
+    memory.run(32, 64)  # cuts both
+    assert sorted(cell.size for cell in both) == [32, 32, 32, 32]
+    assert {id(cell) for cell in both} == {id(cell) for cell in (*a.cells, *b.cells)}
 
 
 def test_equal_footprints_are_one_region() -> None:

@@ -1,0 +1,126 @@
+"""One line of a data cache, and the faults of what it holds (see `cache`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .findings import Site, place
+from .instruction import Plan, gm_shape
+from .intervals import WHOLE_LINE
+from .ledger import Use
+from .memory import UNDEFINED, Access, runs_of
+from .pipe import Known, Token
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .global_memory import GlobalArray
+
+LINE = 64  # bytes
+
+
+class Line:
+    """One line: its bytes, which of them are newer than memory, and what memory held when it was filled."""
+
+    __slots__ = ("array", "at", "data", "dirty", "known", "seen", "site")
+
+    def __init__(self, array: GlobalArray, at: int, known: Known) -> None:
+        self.array, self.at, self.known = array, at, known
+        self.seen = memory_bytes(array, at, LINE)
+        self.data = bytearray(self.seen)
+        self.dirty: set[int] = set()
+        self.site: Site | None = None  # of the first store
+
+    def runs(self, dirty: bool) -> list[tuple[int, int]]:
+        """Runs of dirty or of clean bytes, as offsets in the array, its padding left out."""
+        size = min(LINE, self.array.nbytes - self.at)
+        mask = np.array([(k in self.dirty) is dirty for k in range(size)], np.bool_)
+        return [(self.at + a, self.at + b) for a, b in runs_of(mask)]
+
+
+class Cleaned:
+    """The last clean of a line: what it wrote, and all that its core had done by then."""
+
+    __slots__ = ("data", "serial", "token")
+
+    def __init__(self, serial: int, data: dict[int, int], token: Token) -> None:
+        self.serial, self.data, self.token = serial, data, token
+
+
+def nothing(*_: Any) -> None:
+    """Work of an instruction that moves no bytes of its own."""
+
+
+def unchecked(*_: Any) -> None:
+    """For entries that are compared with nothing."""
+
+
+def memory_bytes(array: GlobalArray, at: int, nbytes: int) -> bytes:
+    """Bytes of an array; what lies behind it is undefined."""
+    return bytes(array.bytes(at, at + nbytes)).ljust(nbytes, bytes((UNDEFINED,)))
+
+
+def put(line: Line, gm: GlobalArray, at: int) -> None:
+    """Write a line to memory, whole."""
+    gm.stores += 1
+    end = min(line.at + LINE, gm.nbytes)
+    gm.claim(line.at, end, fill=False)
+    gm.data[line.at : end] = bytes(line.data[: end - line.at])
+    if gm.defined is not None:
+        for a, b in line.runs(dirty=True):
+            gm.defined[a:b] = True
+
+
+def shared(core: Core, line: Line, site: Site | None) -> None:
+    """Whether the clean bytes of a line that is written back belong to another core."""
+    gm = line.array
+
+    def clash(earlier: Access, a: int, b: int, write: bool) -> None:
+        if not write or earlier[5] in (-1, core.serial):
+            return
+        clock = line.known.get(earlier[5])  # what had ended when the line was filled
+        if clock is None or earlier[0] > clock[earlier[1]]:
+            other = core.device.core_name(earlier[5])
+            _clobbered(core, line, a, b, site, f"{other} writes them ({earlier[3].name}, {place(earlier[2])})")
+
+    for a, b in line.runs(dirty=False):
+        old, now = line.seen[a - line.at : b - line.at], memory_bytes(gm, a, b - a)
+        if old != now:
+            _clobbered(core, line, a, b, site, "they have changed in memory since the line was filled")
+        shape = gm_shape(b - a, write=True, atomic=WHOLE_LINE)
+        plan = Plan("data_cache_clean_and_invalid", core.scalar, (), (), nothing, 0, shape)
+        n = core.scalar.n + 1  # the store of the dirty bytes, which follows
+        me: Access = [n, core.scalar.slot, site, plan, core.turn, core.serial, core.scalar.clock]
+        gm.runmap().write(a, b, me, clash, WHOLE_LINE)
+
+
+def _clobbered(core: Core, line: Line, a: int, b: int, site: Site | None, why: str) -> None:
+    core.report(
+        "CACHE_LINE_SHARED",
+        f"the line [{line.at}:{line.at + LINE}) of {line.array.name} goes to memory whole ({place(site)}), and with it "
+        f"old copies of bytes [{a}:{b}): {why}; keep words of different cores in different 64-byte lines",
+        site,
+        operation="data_cache_clean_and_invalid",
+    )
+
+
+def stale(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None:
+    for k in range(at, at + nbytes):
+        line = core.lines[gm, k // LINE]
+        if k < gm.nbytes and k - line.at not in line.dirty and gm.bytes(k, k + 1)[0] != line.seen[k - line.at]:
+            core.report(
+                "CACHE_STALE",
+                f"get_value, {place(site)} on {core.name} finds byte {k} of {gm.name} in its data cache, but memory "
+                "has changed since; needs data_cache_clean_and_invalid before the read",
+                site,
+                operation="get_value",
+            )
+            return
+
+
+def undefined(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None:
+    if gm.defined is None or not core.checks.hazards or gm.defined[at : at + nbytes].all():
+        return
+    text = f"get_value, {place(site)} (S) uses undefined bytes {{}} of argument {gm.name!r}: never written"
+    core.device.undefined(core, Use(core.name, core.me, None, [(at, at + nbytes)], text, []))

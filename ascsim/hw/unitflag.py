@@ -1,0 +1,96 @@
+"""unitFlag: one mark bit for each 512 bytes of L0C orders `mmad` and `fixpipe` block by block, without M_FIX or FIX_M.
+
+An `mmad` waits until its blocks are at 0; with value 3 it leaves them at 1, with 2 at 0. A `fixpipe` waits for 1 and
+leaves 0 with value 3, 1 with value 2. Between the multiplies of one accumulation the marks order nothing.
+
+Not here: which values a call may give, and the block sizes of results that are no multiple of 512 bytes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from .findings import Site, place
+from .pipe import NOTHING, Token, merge
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .global_memory import GlobalArray
+    from .instruction import Plan
+
+BLOCK = 512  # bytes
+
+
+class Mark:
+    """One block's bit; the token of whoever changed it last; whether an accumulation under unitFlag is open."""
+
+    __slots__ = ("open", "site", "token", "up")
+
+    def __init__(self) -> None:
+        self.up = self.open = False
+        self.token: Token | None = None
+        self.site: Site | None = None
+
+
+def blocks(plan: Plan) -> list[int]:
+    """The blocks of L0C that an instruction touches."""
+    regions = [region for region in (*plan.reads, *plan.writes) if region.memory.name == "L0C"]
+    return sorted({byte // BLOCK for region in regions for byte in region.mask().nonzero()[0].tolist()})
+
+
+def blocked(core: Core, plan: Plan, *_: Any) -> bool:
+    """Whether a block stands at the value that the instruction waits out: 1 for `mmad`, 0 for `fixpipe`."""
+    fills = plan.pipe.name == "M"
+    return any(core.marks.setdefault(number, Mark()).up is fills for number in blocks(plan))
+
+
+def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+    """`Core.issue` for an `mmad` or `fixpipe` with unit flag 2 or 3."""
+    pipe = plan.pipe
+    entry = (core, plan, value, site, gm, at)
+    if pipe.parked is not None:
+        return core.park(pipe, issue, entry, site)
+    if blocked(core, plan):
+        pipe.parked = deque(((issue, entry, site, core.turn, core.now, core.scalar.n),))
+        return None
+    fills = pipe.name == "M"
+    marks = [core.marks[number] for number in blocks(plan)]
+    for mark in marks:
+        if mark.token is not None:
+            pipe.clock = core.join(pipe.clock, mark.token.clock)
+            pipe.known = merge(pipe.known, mark.token.known)
+            pipe.ready = max(pipe.ready, mark.token.time)
+        mark.open, mark.site = fills or value == 2, site
+    result = core.issue(plan, site, gm, at)
+    if value == 3:
+        token = pipe.ended(core.now)
+        for mark in marks:
+            mark.up, mark.token = fills, token
+        other = core.pipes["FIX" if fills else "M"]
+        if other.parked is not None:
+            core.wake(other)
+    return result
+
+
+def plain(core: Core, plan: Plan, site: Site) -> None:
+    """Before an `mmad` or `fixpipe` without unit flag: the other side must not use it on these blocks."""
+    for number in blocks(plan):
+        mark = core.marks.get(number)
+        if mark is not None and mark.open:
+            call = f"{plan.name}, {place(site)}"
+            text = f"{call} touches L0C block {number} without unit flag, but {place(mark.site)} uses it"
+            core.report("UNITFLAG_MISMATCH", text, mark.site, site, operation=plan.name)
+            mark.up, mark.open, mark.token = False, False, Token([0] * len(core.slots), NOTHING, 0)
+            return
+
+
+def finish(core: Core) -> None:
+    """At the end of the kernel every block must be back at 0."""
+    for number, mark in core.marks.items():
+        if mark.up:
+            text = (
+                f"L0C block {number} is left at 1 (mmad, {place(mark.site)}): no fixpipe with unit flag 3 takes it; "
+                "the next mmad there would hang"
+            )
+            core.report("UNITFLAG_MISMATCH", text, mark.site, operation="mmad")

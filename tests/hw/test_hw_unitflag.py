@@ -1,0 +1,76 @@
+"""Unit flags order mmad and fixpipe block by block."""
+
+from __future__ import annotations
+
+import pytest
+from machine import MIX_AIC, Kernel, codes, device, run
+
+from ascsim.hw import unitflag
+from ascsim.hw.checks import Checks
+from ascsim.hw.device import Device
+from ascsim.hw.errors import DeadlockError
+from ascsim.hw.instruction import Plan
+
+
+def launched(*steps: tuple[str, int, int], checks: Checks | None = None) -> Device:
+    """Steps are (mmad or fixpipe, unit flag, bytes of L0C from 0 on), at lines 1, 2, ..."""
+
+    def body(k: Kernel) -> None:
+        for line, (name, value, nbytes) in enumerate(steps, 1):
+            c, l1 = k.region(0, nbytes, "L0C"), k.region(0, nbytes, "L1")
+            if name == "mmad":
+                plan = Plan(name, k.core.pipes["M"], (), (c,), lambda: None, 10, chained=True)
+            else:
+                plan = Plan(name, k.core.pipes["FIX"], (c,), (l1,), lambda: None, 10)
+            if value:
+                unitflag.issue(k.core, plan, value, ("k", line))
+            else:
+                unitflag.plain(k.core, plan, ("k", line))
+                k.core.issue(plan, ("k", line))
+            k.core.barrier(k.core.pipes["FIX"], ("k", line))
+
+    machine = device(kernel_type=MIX_AIC, **({"checks": checks} if checks else {}))
+    run(machine, body)
+    return machine
+
+
+def test_an_accumulation_and_its_write_out() -> None:
+    chain = (("mmad", 2, 1024), ("mmad", 3, 1024), ("fixpipe", 3, 1024))
+    assert codes(launched(*chain, *chain)) == []
+
+
+def test_a_write_out_in_front_of_its_multiply_waits_for_it() -> None:
+    assert codes(launched(("fixpipe", 3, 512), ("mmad", 3, 512))) == []
+
+
+def test_a_second_result_waits_until_the_first_is_taken() -> None:
+    assert codes(launched(("mmad", 3, 512), ("mmad", 3, 512), ("fixpipe", 3, 512), ("fixpipe", 3, 512))) == []
+
+
+def test_without_flags_the_pair_is_a_race() -> None:
+    assert codes(launched(("mmad", 0, 512), ("fixpipe", 0, 512))) == ["RAW"]
+
+
+def test_one_side_without_flags() -> None:
+    machine = launched(("mmad", 3, 512), ("fixpipe", 0, 512))
+    assert codes(machine) == ["UNITFLAG_MISMATCH", "RAW"]
+    assert machine.findings[0].text() == (
+        "UNITFLAG_MISMATCH: fixpipe, k:2 touches L0C block 0 without unit flag, but k:1 uses it"
+    )
+
+
+def test_a_block_left_at_one() -> None:
+    machine = launched(("mmad", 3, 1024), ("fixpipe", 3, 512))
+    assert [f.text() for f in machine.findings] == [
+        "UNITFLAG_MISMATCH: L0C block 1 is left at 1 (mmad, k:1): no fixpipe with unit flag 3 takes it; the next mmad "
+        "there would hang"
+    ]
+
+
+def test_a_fixpipe_that_waits_for_ever() -> None:
+    with pytest.raises(DeadlockError) as caught:
+        launched(("mmad", 2, 512), ("fixpipe", 3, 512), checks=Checks())
+    assert str(caught.value).startswith(
+        "DEADLOCK (unitflag) on aic 0: the kernel has ended, but FIX waits the unit flag of L0C block 0 (k:2), which "
+        "no mmad with value 3 sets; "
+    )
