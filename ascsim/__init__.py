@@ -4,13 +4,21 @@ The public names: everything a kernel author may write (as in `import asc`), `ji
 the checks, and the error classes.
 """
 
+from typing import NoReturn as _NoReturn
+
 from . import language, lib, runtime
 from .hw.checks import Checks
 from .hw.errors import *
 from .language import *
+from .language.missing import BASIC as _BASIC
+from .language.missing import refuse as _refuse
 from .lib.jit import jit
 from .lib.options import CodegenOptions, CompileOptions, LaunchOptions
 from .lib.settings import settings
 from .report.table import Report
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _NoReturn:
+    _refuse(_BASIC, __name__, name)

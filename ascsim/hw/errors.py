@@ -131,6 +131,10 @@ class NotSimulatedError(SimulatorError, NotImplementedError):
     """A part of the API that the simulator does not model; the text says why."""
 
 
+class MissingApiError(NotSimulatedError, AttributeError):
+    """A name of the API that is not built yet."""
+
+
 class BackendError(SimulatorError, RuntimeError):
     """What the chosen backend or platform lacks."""
 

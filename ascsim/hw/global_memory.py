@@ -5,7 +5,8 @@ source line in a steady loop are one Stretch however many turns it takes. Only w
 or stores may meet, is the log turned into a run map (`intervals`), which then takes every access.
 
 An array's bytes are the caller's until the kernel stores: from then on a block of our own, with padding behind it,
-takes the stores, and is filled from the caller's array as far as needed. Between arrays lies nothing: an address belongs to exactly one array or its padding.
+takes the stores, and is filled from the caller's array as far as needed. Between arrays lies nothing: an address
+belongs to exactly one array or its padding.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ checks, footprints, work and price. `REGISTRY` holds every row, for tests and fo
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -30,6 +29,7 @@ from .core.types import BinaryRepeatParams, UnaryRepeatParams
 from .masks import ALL_LANES, Mask, Work, counted, given, repeats, work
 from .operand import REPEAT, Part, Strided, aligned, local, parts, region, typed
 from .overlap import judged, separate
+from .signatures import signatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +57,6 @@ def register(row: Row) -> Row:
     assert row.name not in REGISTRY
     REGISTRY[row.name] = row
     return row
-
-
-def signatures(*forms: str) -> tuple[inspect.Signature, ...]:
-    """Call forms from their text, as tools read them from `__overloads__`."""
-    out = []
-    for form in forms:
-        namespace: dict[str, Any] = {}
-        exec(f"def f({form}): pass", namespace)
-        out.append(inspect.signature(namespace["f"]))
-    return tuple(out)
 
 
 def finish(function: Any, row: Row, forms: Sequence[str], doc: str) -> Any:

@@ -29,7 +29,7 @@ from ascsim.hw import cache, current
 from ascsim.hw.checks import Checks
 from ascsim.hw.core import Core
 from ascsim.hw.device import Device
-from ascsim.hw.errors import FoundError
+from ascsim.hw.errors import FoundError, SimulatorError
 from ascsim.hw.events import EVENT_NUMBER
 from ascsim.hw.global_memory import GlobalArray
 from ascsim.hw.instruction import GmShape, Plan, gm_shape
@@ -69,7 +69,12 @@ class Kernel:
             if isinstance(statement, Instruction):
                 self.instruction(statement)
             elif isinstance(statement, Call):
-                getattr(self, f"do_{statement.word}")(statement, *statement.names, *self.numbers(statement))
+                try:
+                    getattr(self, f"do_{statement.word}")(statement, *statement.names, *self.numbers(statement))
+                except SimulatorError as error:
+                    if isinstance(error, FoundError):
+                        raise
+                    raise CaseError(self.case.file, statement.line, str(error)) from None
             elif statement.name:
                 outer = self.core.turn
                 for turn in range(*self.numbers(statement)):
@@ -332,7 +337,7 @@ def main(arguments: list[str]) -> int:
     try:
         cases = read_cases(Path(arguments[0]))
         rows = [(case, found(case)) for case in cases]
-    except (CaseError, OSError) as error:
+    except (CaseError, SimulatorError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     wide = max(len(case.name) for case in cases)

@@ -10,6 +10,7 @@ from notation import Case, CaseError, Queue
 from ascsim.hw.core import Core
 from ascsim.language.core.dtype import uint8
 from ascsim.language.core.enums import TPosition
+from ascsim.language.core.tensor import LocalTensor
 from ascsim.language.fwk import TBuf, TPipe, TQue
 
 
@@ -20,6 +21,7 @@ class Queues:
         self.case, self.core, self.site = case, core, site
         self.owners: dict[str, Any] = {}
         self.tensors: dict[str, Any] = {}
+        self.in_place: dict[str, list[Any]] = {}  # tensors in queues of depth 0, oldest first
         self.pipe = TPipe()
         for queue in case.queues.values():
             self._declare(queue)
@@ -38,13 +40,27 @@ class Queues:
         self.owners[queue.name] = owner
 
     def alloc(self, line: int, queue: str, tensor: str) -> None:
-        self.tensors[tensor] = self.owners[queue].alloc_tensor(uint8)
+        if self.case.queues[queue].depth:
+            self.tensors[tensor] = self.owners[queue].alloc_tensor(uint8)
+        else:  # in place: the tensor is the kernel's
+            self.tensors[tensor] = self._empty(queue)
+            self.owners[queue].alloc_tensor(self.tensors[tensor])
 
     def deque(self, line: int, queue: str, tensor: str) -> None:
-        self.tensors[tensor] = self.owners[queue].deque(uint8)
+        if self.case.queues[queue].depth:
+            self.tensors[tensor] = self.owners[queue].deque(uint8)
+        else:
+            waiting = self.in_place.get(queue)
+            self.tensors[tensor] = waiting.pop(0) if waiting else self._empty(queue)
+            self.owners[queue].deque(self.tensors[tensor])
 
     def enque(self, line: int, queue: str, tensor: str) -> None:
         self.owners[queue].enque(self._tensor(tensor, line))
+        if not self.case.queues[queue].depth:
+            self.in_place.setdefault(queue, []).append(self.tensors[tensor])
+
+    def _empty(self, queue: str) -> LocalTensor:
+        return LocalTensor(uint8, TPosition[self.case.queues[queue].position], 0, 0)
 
     def free(self, line: int, queue: str, tensor: str) -> None:
         self.owners[queue].free_tensor(self._tensor(tensor, line))

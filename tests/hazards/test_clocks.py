@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from hashlib import shake_128
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +24,8 @@ from ascsim.hw.device import Device
 from ascsim.hw.errors import DeadlockError
 from ascsim.hw.events import EVENT_NUMBER
 from ascsim.hw.instruction import Plan
-from ascsim.hw.record import Entry, before
+from ascsim.hw.memory import Region
+from ascsim.hw.record import Entry, before, newest, oldest, replay
 from ascsim.hw.soc import soc
 
 PIPES = ("S", "V", "MTE2", "MTE3")
@@ -207,7 +211,8 @@ def launch(program: list[Op], cores: int, auto_sync: bool = False) -> Device:
                     [core.region("UB", ((32 * c, ((4, 32 * CELLS), (32, 1))),), "run", site) for c in sorted(cells)]
                     for cells in (op.reads, op.writes)
                 )
-                core.issue(Plan(str(k), core.pipes[op.pipe], reads, writes, lambda: None, 1), site)
+                work = partial(mix, k, core.memories["UB"].bytes, reads, writes)
+                core.issue(Plan(str(k), core.pipes[op.pipe], reads, writes, work, 1), site)
             elif op.kind == "barrier":
                 core.barrier(core.pipes[op.pipe], site)
             elif op.kind == "all":
@@ -222,6 +227,14 @@ def launch(program: list[Op], cores: int, auto_sync: bool = False) -> Device:
 
     device.run(body)
     return device
+
+
+def mix(k: int, memory: np.ndarray, reads: list[Region], writes: list[Region]) -> None:
+    """Write bytes that depend on the line and on all bytes read."""
+    sources = b"".join(view.tobytes() for region in reads for view in region.views(memory))
+    for region in writes:
+        for view in region.views(memory):
+            view[...] = np.frombuffer(shake_128(bytes((k,)) + sources).digest(view.size), np.uint8).reshape(view.shape)
 
 
 def entries(device: Device) -> list[tuple[tuple[int, int], Entry]]:
@@ -339,6 +352,33 @@ def test_which_pairs_are_reported(program: list[Op]) -> None:
             elif cell in op.reads:
                 since[op.pipe] = j
     assert found_pairs(device) == expected
+
+
+@tries
+@given(programs())
+def test_clean_programs_leave_the_same_bytes_in_every_order(program: list[Op]) -> None:
+    if not runs_through(program, 1):
+        return
+    device = launch(program, 1)
+    if not len(device.record):  # type: ignore[arg-type]
+        return
+    memory = entries(device)[0][1].core.memories["UB"].bytes
+    expected = memory.tobytes()
+    replay(device, oldest)
+    assert memory.tobytes() == expected
+    if not found_pairs(device):
+        replay(device, newest)
+        assert memory.tobytes() == expected
+
+
+def test_a_racing_program_leaves_other_bytes_in_another_order() -> None:
+    one, two = frozenset((0,)), frozenset((1,))
+    program = [Op("run", "MTE2", writes=one), Op("run", "V", reads=one, writes=two)]
+    device = launch(program, 1)
+    memory = entries(device)[0][1].core.memories["UB"].bytes
+    expected = memory.tobytes()
+    replay(device, newest)
+    assert memory.tobytes() != expected
 
 
 @tries

@@ -1,6 +1,7 @@
 """Instruction-level operations. Names only."""
 
 from .block_sync import *
+from .cache import *
 from .common import *
 from .data_copy import *
 from .sys_var import *

@@ -16,6 +16,7 @@ from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.place import MEMORY_OF, author, index, report, running
 from ..core.tensor import position as local_position
+from ..signatures import signatures
 from .buffer import FREE, Buffer
 from .events import fault
 from .names import name_of
@@ -244,3 +245,8 @@ class TBufPool(Divider):
         while isinstance(part, TBufPool):
             yield part
             part = part.parent
+
+
+Divider.init_buffer.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "self, que, num=0, len=0", "self, buf, num=0", "self, buf, len=0"
+)

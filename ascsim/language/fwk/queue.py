@@ -20,6 +20,7 @@ from ..core.enums import TPosition
 from ..core.place import author, running
 from ..core.place import place as place_at
 from ..core.tensor import LocalTensor, _tensor
+from ..signatures import signatures
 from . import faults
 from .buffer import DEQUE, ENQUE, FREE, OCCUPIED, Buffer, Lease
 from .events import ENDS, USER_POSITIONS, Ids, direction, fault
@@ -322,3 +323,8 @@ class TQue(TQueBind):
             rule = "one of " + ", ".join(known.name for known in (*ENDS, TPosition.VECCALC))
             fault(running("TQue"), "QUE_POSITION", f"pos = {where.name}; rule: {rule}", site, "TQue")
         self._set_depth(1 if depth is None else depth)
+
+TQueBind.alloc_tensor.__overloads__ = signatures("self, dtype", "self, tensor")  # type: ignore[attr-defined]
+TQueBind.deque.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "self, dtype", "self, tensor", "self, dtype, src_user_pos, dst_user_pos"
+)

@@ -1,0 +1,1 @@
+"""Its folder goes on the import path: `reference` serves the tests of the folders below."""
