@@ -1,6 +1,6 @@
 """One AIC or AIV: memories, pipes, flags, registers, and `issue`, which is the whole machine.
 
-Not here: flags, barriers and parked pipes (`flow`), the ends of memories (`bounds`), what a clash means (`hazards`),
+Not here: flags and parked pipes (`flow`), barriers, the ends of memories (`bounds`), what a clash means (`hazards`),
 other cores (`cross`, `scheduler`), scalar access to global memory (`cache`), what an instruction does (its Plan).
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import define, hazards
+from .barriers import Barriers
 from .bounds import Bounds
 from .events import ABSENT, EVENTS, IDS, Flag
 from .findings import Finding, Site, author
@@ -32,7 +33,7 @@ _getframe = sys._getframe
 PLAIN_STORE = ("", "")  # no atomic update: its name and element type
 
 
-class Core(Flow, Bounds):
+class Core(Flow, Barriers, Bounds):
     """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
 
     def __init__(self, device: Device, kind: str) -> None:

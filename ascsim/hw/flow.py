@@ -1,4 +1,4 @@
-"""Flags, barriers and parked pipes of one core.
+"""Flags and parked pipes of one core.
 
 A pipe whose wait has no token is parked: what is issued to it queues behind the wait and executes when the token
 comes. Only the pipe is held, unless it is S: then the program itself can go no further, and since nobody else can
@@ -15,21 +15,16 @@ from typing import TYPE_CHECKING, Any
 from . import deadlock, unitflag
 from .events import Flag
 from .findings import Site, author, place
-from .pipe import ALWAYS, NOTHING, Pipe, Token, merge
+from .pipe import NOTHING, Pipe, Token, merge
 
 if TYPE_CHECKING:
     from .core import Core
-
-# Memory and pipe whose instructions, once their accesses to that memory have ended, have ended altogether. Of the
-# others a data-sync barrier orders the accesses to the memory and nothing else (`Core.fences`).
-LAST_ACCESS = frozenset((("GM", "MTE3"), ("UB", "MTE2"), ("UB", "V"), ("UB", "S")))
-
 
 _getframe = sys._getframe
 
 
 class Flow:
-    """The part of a Core that orders things. Mixed into `core.Core`, whose attributes it uses."""
+    """The part of a Core that orders pipes by flags. Mixed into `core.Core`, whose attributes it uses."""
 
     turn: int
     now: int
@@ -176,72 +171,3 @@ class Flow:
         if call == self._take:
             return not args[0].tokens
         return call == self._fire and self.hold_sets and bool(args[0].tokens)
-
-    # ------------------------------------------------------------------ barriers and the scalar unit
-
-    def barrier(self: Core, pipe: Pipe, site: Site) -> None:  # type: ignore[misc]
-        """pipe_barrier(P): what was issued to P ends before what will be issued to P starts."""
-        if pipe.parked is not None:
-            self.park(pipe, self.barrier, (pipe, site), site)
-        elif pipe.clock[pipe.slot] != ALWAYS:
-            pipe.clock = pipe.ended(self.now).clock
-            pipe.ready = max(pipe.ready, pipe.free + self.device.cost.barrier())
-
-    def barrier_all(self: Core, site: Site) -> None:  # type: ignore[misc]
-        """pipe_barrier(PIPE_ALL): S waits until every pipe has drained."""
-        if any(pipe.parked is not None for pipe in self.slots):
-            deadlock.scalar_all(self, site)
-        self.join_scalar(self.everything())
-
-    def everything(self: Core) -> Token:  # type: ignore[misc]
-        """All that has ended once every pipe has drained."""
-        known = self.scalar.known
-        for pipe in self.slots:
-            known = merge(known, pipe.known)
-        return Token(
-            [pipe.n for pipe in self.slots], known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))
-        )
-
-    def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
-        """S has waited for a token: so has everything issued from now on, in every pipe."""
-        self.now = max(self.now, token.time)
-        for pipe in self.slots:
-            self._join(pipe, token)
-
-    def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
-        if pipe.parked is not None:  # no entry of the hardware's queue: what was issued before is not held to it
-            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.now, self.scalar.n))
-            return
-        pipe.clock = self.join(pipe.clock, token.clock)
-        pipe.known = merge(pipe.known, token.known)
-
-    def fence(self: Core, memories: tuple[str, ...], site: Site | None = None) -> None:  # type: ignore[misc]
-        """data_sync_barrier: earlier accesses to these memories end before anything issued later."""
-        if any(pipe.parked is not None for pipe in self.slots):
-            deadlock.scalar_all(self, site)
-        ended = [0] * len(self.slots)
-        known = self.scalar.known
-        for pipe in self.slots:
-            if any((memory, pipe.name) in LAST_ACCESS for memory in memories):
-                token = pipe.ended(self.now)
-                ended, known = self.join(ended, token.clock), merge(known, token.known)
-        self.join_scalar(Token(ended, known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))))
-        for memory in memories:
-            self.fences[memory] = [pipe.n for pipe in self.slots]
-
-    def finish(self: Core) -> None:  # type: ignore[misc]
-        """The kernel's body has returned: every pipe must have drained, every flag be down."""
-        for check in self.at_end:
-            check()
-        deadlock.at_end(self)
-        unitflag.finish(self)
-        for row in self.flags:
-            for flag in (row or {}).values():
-                if flag.outstanding > 0:
-                    self.report(
-                        "FLAG_LEFT_SET",
-                        f"{flag.name} on {self.name}, set at {place(flag.last_set)}, is never waited for; the next "
-                        "kernel on this core would start with the flag up",
-                        flag.last_set,
-                        operation="set_flag",
-                    )

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..hw.core import Core
+from ..hw.errors import ArgumentValueError
 from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
-from ..hw.memory import Piece
+from ..hw.memory import Piece, overlap, show_runs
 from .core import ir_value
 from .core.dtype import DataType
 from .core.place import Place, report
-from .core.types import DataCopyPadParams
+from .core.types import DataCopyPadExtParams, DataCopyPadParams
 
 BLOCK = 32  # bytes
 BLOCK_LIMIT = 4095  # blocks of one copy
@@ -57,6 +58,14 @@ def pads_of(core: Core, params: Any, dtype: DataType, site: Site) -> Pads:
     """The padding that a call asks for; is_pad also writes the pad register."""
     if params is None:
         return Pads(size=dtype.size)
+    if isinstance(params, DataCopyPadExtParams) and params.dtype is not dtype:
+        text = f"pad_params has type {params.dtype}, the tensors have {dtype}; rule: one type for all"
+        report(core, "BAD_DTYPE", text, site, "data_copy_pad")
+    if dtype.size == 8 and params.padding_value:
+        rule = f"0 where elements have 64 bits ({dtype})"
+        raise ArgumentValueError(
+            "data_copy_pad", operand="padding_value", value=params.padding_value, rule=rule, nearest=0
+        )
     most = BLOCK // dtype.size
     for name in ("left_padding", "right_padding"):
         given = getattr(params, name)
@@ -204,6 +213,11 @@ def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Move
         _tensor_end(core, operation, place, name, piece, site)
     write = core.region("UB", (pieces[0],), f"{operation}: dst", site)
     read = core.region("UB", (pieces[1],), f"{operation}: src", site)
+    if pieces[0] != pieces[1] and write.meets(read):
+        common = overlap(write, read)
+        if common:
+            text = f"dst and src meet in bytes {show_runs(common)} of UB; rule: lie apart or coincide"
+            report(core, "OVERLAP_PARTIAL", text, site, operation)
     memory = to.memory
     assert memory is not None
     data = [

@@ -16,6 +16,7 @@ from .core import ir_value
 from .core.place import index, report
 
 WORD = (1 << 64) - 1
+COUNT = (1 << 32) - 1  # bits of the low word that counter mode reads
 REPEAT_LIMIT = 255
 
 Runs = tuple[tuple[int, int], ...]  # lanes [first, end) that take part, ascending
@@ -39,6 +40,10 @@ def given(core: Core, mask: Any, lanes: int, operation: str, site: Site) -> Mask
     if isinstance(mask, (list, tuple)):
         if len(mask) != 2:
             report(core, "BAD_MASK", f"mask = {mask}; rule: [low word, high word]", site, operation)
+        for word in mask:
+            if not -(1 << 63) <= index(word, operation, "mask") <= WORD:
+                text = f"mask = {mask}; rule: two words of 64 bits; nearest legal value: {word & WORD}"
+                report(core, "BAD_MASK", text, site, operation)
         low, high = (index(word, operation, "mask") & WORD for word in mask)
         if not counter:
             beyond = (high << 64 | low) >> lanes
@@ -86,7 +91,7 @@ def work(mask: Mask, times: int, lanes: int) -> list[Work]:
     """The lanes and repeats of an instruction, given the registers."""
     high, low, counter = mask
     if counter:
-        return counted(low, lanes)
+        return counted(low & COUNT, lanes)
     bits = (high << 64 | low) & ((1 << lanes) - 1)
     return [(runs_of(bits), times)] if bits and times else []
 

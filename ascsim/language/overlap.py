@@ -19,7 +19,7 @@ from .masks import Work
 from .operand import Strided, parts
 
 if TYPE_CHECKING:
-    from .forms import Row
+    from .rows import Row
 
 
 def separate(ops: Sequence[Strided], works: Sequence[Work]) -> bool:
@@ -114,7 +114,7 @@ def _report(
     mask[sorted(common)] = True
     place, other = dst.place, src.place
     text = (
-        f"dst at byte {place.start} and {src.name} at byte {other.start} of UB meet in bytes {show_runs(runs_of(mask))} "
-        f"at repeat {repeat}; rule: {rule}"
+        f"dst at byte {place.start} and {src.name} at byte {other.start} of UB meet in bytes "
+        f"{show_runs(runs_of(mask))} at repeat {repeat}; rule: {rule}"
     )
     report(core, code, text, site, row.name)

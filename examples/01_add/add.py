@@ -31,9 +31,7 @@ OUTPUT_FREE = asc.HardEvent.MTE3_V  # MTE3 has read the sum: V may write the nex
 
 
 @asc.jit
-def add_kernel(
-    x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress, tiles: int, tile: asc.ConstExpr[int]
-):
+def add_kernel(x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress, tiles: int, tile: asc.ConstExpr[int]):
     # Every core runs this text; its number picks its part of the arrays.
     part = tiles * tile
     first = asc.get_block_idx() * part

@@ -28,9 +28,7 @@ BUFFERS = 2  # of each queue: with two, one is filled while the other is emptied
 
 
 @asc.jit
-def add_kernel(
-    x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress, tiles: int, tile: asc.ConstExpr[int]
-):
+def add_kernel(x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress, tiles: int, tile: asc.ConstExpr[int]):
     part = tiles * tile
     first = asc.get_block_idx() * part
     x_gm = asc.GlobalTensor()
@@ -66,9 +64,7 @@ def load(i: int, gm: asc.GlobalTensor, queue: asc.TQue, tile: asc.ConstExpr[int]
 
 
 @asc.jit
-def compute(
-    x_queue: asc.TQue, y_queue: asc.TQue, z_queue: asc.TQue, dtype: asc.ConstExpr, tile: asc.ConstExpr[int]
-):
+def compute(x_queue: asc.TQue, y_queue: asc.TQue, z_queue: asc.TQue, dtype: asc.ConstExpr, tile: asc.ConstExpr[int]):
     x_ub = x_queue.deque(dtype)
     y_ub = y_queue.deque(dtype)
     z_ub = z_queue.alloc_tensor(dtype)

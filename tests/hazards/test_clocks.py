@@ -289,7 +289,7 @@ def programs(draw: st.DrawFn, cross: bool = False, parks: bool = True) -> list[O
     return out
 
 
-tries = settings(max_examples=120, deadline=None, derandomize=True, database=None)
+tries = settings(max_examples=80, deadline=None, derandomize=True, database=None)
 
 
 @tries

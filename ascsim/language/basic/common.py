@@ -15,8 +15,9 @@ from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import MaskMode
 from ..core.place import index, report, running
-from ..forms import lanes_of, signatures
-from ..masks import ALL_LANES, WORD, words
+from ..masks import ALL_LANES, COUNT, WORD, words
+from ..plans import lanes_of
+from ..signatures import signatures
 
 
 def ascend_is_aic() -> ir_value.PlainValue:
@@ -54,7 +55,12 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
     else:
         count = index(length if mask_high is None else mask_high, "set_vector_mask", "length")
         if index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER:
-            high, low = 0, count & WORD
+            if not 0 <= count <= COUNT:
+                text = (
+                    f"length = {count}; rule: 0 to {COUNT} elements; nearest legal value: {min(max(count, 0), COUNT)}"
+                )
+                report(core, "BAD_MASK", text, site, "set_vector_mask")
+            high, low = 0, count
         else:
             lanes = lanes_of(kind)
             if not 0 <= count <= lanes:

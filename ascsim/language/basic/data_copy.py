@@ -17,7 +17,7 @@ from ...hw.instruction import Plan
 from .. import copies
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.ir_value import Int32
+from ..core.ir_value import Int32, unwrap
 from ..core.place import VECTOR_POSITIONS, Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import (
@@ -30,8 +30,9 @@ from ..core.types import (
     Nd2NzParams,
     Nz2NdParamsFull,
 )
-from ..forms import present, signatures, zero
 from ..operand import aligned, local
+from ..plans import present, zero
+from ..signatures import signatures
 from ..slices import moves_of_slices
 
 _getframe = sys._getframe
@@ -107,7 +108,7 @@ data_copy.__overloads__ = signatures(  # type: ignore[attr-defined]
 
 def _contiguous(dst: Any, src: Any, count: int, site: Site) -> None:
     core = running("data_copy")
-    size = _element_size(dst, src)
+    size = _element_size("data_copy", dst, src)
     if count < 0:
         text = f"count = {count}; rule: 0 or more elements; nearest legal value: 0"
         report(core, "BAD_MASK", text, site, "data_copy")
@@ -127,6 +128,7 @@ def _contiguous(dst: Any, src: Any, count: int, site: Site) -> None:
 
 def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Site) -> None:
     core = running("data_copy")
+    _element_size("data_copy", dst, src)
     if enhanced is not None:
         if not isinstance(enhanced, DataCopyEnhancedParams):
             raise ArgumentTypeError(
@@ -151,18 +153,22 @@ def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Si
 
 def _slices(dst: Any, src: Any, dst_slices: Any, src_slices: Any, dim_value: Any, site: Site) -> None:
     core = running("data_copy")
-    size = _element_size(dst, src)
+    size = _element_size("data_copy", dst, src)
     for dst_at, src_at, moves in moves_of_slices(core, dst, src, dst_slices, src_slices, dim_value, size, site):
-        _issue(core, "data_copy", dst[dst_at:], src[src_at:], moves, site, None)
+        _issue(core, "data_copy", dst[dst_at:], src[src_at:], moves, site, ("data_copy", moves))
 
 
-def _element_size(dst: Any, src: Any) -> int:
-    for tensor in (dst, src):
-        if isinstance(tensor, (LocalTensor, GlobalTensor)):
-            return tensor.dtype.size
-    raise ArgumentTypeError(
-        "data_copy", "neither operand is a tensor", operand="dst", value=dst, rule="LocalTensor or GlobalTensor"
-    )
+def _element_size(operation: str, dst: Any, src: Any) -> int:
+    """Bytes of an element of two operands that are tensors with something behind them."""
+    for name, tensor in (("dst", dst), ("src", src)):
+        if not isinstance(tensor, (LocalTensor, GlobalTensor)):
+            rule = "a LocalTensor or GlobalTensor"
+            raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
+        if isinstance(tensor, GlobalTensor) and tensor.window.array is None:
+            rule = "call set_global_buffer first"
+            raise ArgumentTypeError(operation, "has no buffer yet", operand=name, value=tensor, rule=rule)
+    size: int = dst.dtype.size
+    return size
 
 
 def data_copy_pad(
@@ -200,7 +206,7 @@ def data_copy_pad(
             rule="DataCopyPadExtParams or DataCopyPadParams",
         )
     params = data_copy_params
-    size = _element_size(dst, src)
+    size = _element_size("data_copy_pad", dst, src)
     copies.block_count(core, "data_copy_pad", params.block_count, site)
     if params.block_len % size:
         nearest = params.block_len // size * size
@@ -238,7 +244,7 @@ def data_copy_pad(
         )
     if not (isinstance(dst, GlobalTensor) or isinstance(src, GlobalTensor)):
         report(core, "BAD_POSITION", "one operand; rule: lies in global memory", site, "data_copy_pad")
-    _issue(core, "data_copy_pad", dst, src, moves, site, None)
+    _issue(core, "data_copy_pad", dst, src, moves, site, ("data_copy_pad", moves))
 
 
 data_copy_pad.__overloads__ = signatures(  # type: ignore[attr-defined]
@@ -255,7 +261,10 @@ def set_pad_value(padding_value: Any, pos: Any = TPosition.MAX) -> None:
     where = index(pos, "set_pad_value", "pos")
     if where not in (TPosition.MAX, TPosition.VECIN, TPosition.VECOUT):
         report(core, "BAD_POSITION", f"pos = {where}; rule: MAX, VECIN or VECOUT", _site(), "set_pad_value")
-    core.pad_value = padding_value
+    value = unwrap(padding_value)
+    if not isinstance(value, (int, float)):
+        raise ArgumentTypeError("set_pad_value", "is no number", operand="padding_value", value=padding_value)
+    core.pad_value = value
 
 
 def _site() -> Site:
@@ -264,7 +273,7 @@ def _site() -> Site:
 
 
 def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, site: Site, key: Any) -> None:
-    """Make the plan of a copy and issue it; the contiguous and the strided form are remembered under `key`."""
+    """Issue a copy between global memory and UB; its plan is remembered under `key`."""
     if isinstance(dst, LocalTensor) and isinstance(src, GlobalTensor):
         here, tensor, load = _local(core, dst, "dst", operation, site), src, True
     elif isinstance(src, LocalTensor) and isinstance(dst, GlobalTensor):
@@ -274,29 +283,21 @@ def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, 
         return
     if not present(core, here.memory, operation, site):
         return
-    window = tensor.window
-    if window.array is None:
-        name = "src" if load else "dst"
-        raise ArgumentTypeError(
-            operation, "has no buffer yet", operand=name, value=tensor, rule="call set_global_buffer first"
-        )
+    window, at = tensor.window, tensor.start
+    plans: Any = here.loads if load else here.stores if core.atomic is PLAIN_STORE else {}
+    plan = plans.get(key)
+    if plan is not None and plan.phase == at & 511 and at + plan.span <= window.end and window.dtype is here.dtype:
+        core.issue(plan, site, window.array, at)
+        return
     if window.dtype is not here.dtype:
         text = f"dst has type {dst.dtype}, src has {src.dtype}; rule: one type for both"
         report(core, "BAD_DTYPE", text, site, operation)
     aligned(core, here, "dst" if load else "src", operation, site)
-    at = tensor.start
-    plan = (
-        copies.load_plan(core, operation, here, moves, at, site)
-        if load
-        else copies.store_plan(core, operation, here, moves, at, site)
-    )
+    make = copies.load_plan if load else copies.store_plan
+    plan = make(core, operation, here, moves, at, site)
     _inside_window(core, operation, tensor, plan, "src" if load else "dst", site)
-    if key is not None:
-        plan.phase = at & 511
-        if load:
-            here.loads[key] = plan
-        elif core.atomic is PLAIN_STORE:
-            here.stores[key] = plan
+    plan.phase = at & 511
+    plans[key] = plan
     core.issue(plan, site, window.array, at)
 
 

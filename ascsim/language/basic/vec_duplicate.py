@@ -8,8 +8,10 @@ from typing import Any
 
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.place import index, report, running
-from ..forms import FORMS_DOC, FillStrides, Row, element, finish, masked, plan_by_count, register, scaled
+from ..forms import element, masked, number_of, scaled
 from ..masks import ALL_LANES
+from ..plans import FillStrides, count_of, plan_by_count
+from ..rows import FORMS_DOC, Row, finish, register
 
 _getframe = sys._getframe
 ROW = register(
@@ -44,14 +46,17 @@ def duplicate(
     site = (frame.f_code, frame.f_lasti)
     core = running("duplicate")
     tensors = (("dst", dst),)
-    if dst_repeat_stride is not None or mask is not None:
+    if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
+        repeat_times = None
+    if repeat_times is not None or dst_repeat_stride is not None:
         block = _stride(core, dst_block_stride, "dst_block_stride", 1, 0xFFFF, site)
         repeat = _stride(core, dst_repeat_stride, "dst_repeat_stride", 0, 0xFF, site)
         mask = count if mask is None else mask
         masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
         return
+    count = count_of(core, count, "duplicate", site)
     make = partial(plan_by_count, core, ROW, tensors, count, site)
-    plan = scaled(ROW, tensors, (ROW, count), scalar, repr(scalar), make)
+    plan = scaled(ROW, tensors, (ROW, count), scalar, number_of(scalar), make)
     if plan is not None:
         core.mask = ALL_LANES
         core.issue(plan, site)

@@ -43,7 +43,10 @@ class LocalMemAllocator:
         return ir_value.UInt32.pack(self.top)
 
     def alloc(self, pos: TPosition, data_type: DataType, tile_size: Any) -> LocalTensor:
-        """A tensor of `tile_size` elements at the pointer, which moves on by its bytes rounded up to 32. Page: Alloc."""
+        """A tensor of `tile_size` elements at the pointer, which moves on by its bytes, rounded up to 32.
+
+        Page: Alloc.
+        """
         where = position(ir_value.unwrap(pos), "LocalMemAllocator.alloc")
         dtype = ir_value.unwrap(data_type)
         if not isinstance(dtype, DataType):

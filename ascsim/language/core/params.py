@@ -23,6 +23,7 @@ from .dtype import DataType, from_numpy
 from .ir_value import PlainValue, to_index, unwrap, value
 
 _REQUIRED = inspect.Parameter.empty
+_EXTENTS = ("stride", "gap", "len", "count")  # ends of the names of fields whose limits are faults of the list
 
 
 class Row:
@@ -53,7 +54,10 @@ def _integer(type_: DataType) -> Callable[..., Any]:
         number = to_index(given, owner, row.name)
         if not low <= number <= high:
             nearest, rule = min(max(number, low), high), f"{low}..{high}, a {type_} on the device"
-            raise ArgumentValueError(owner, "does not fit", operand=row.name, value=number, rule=rule, nearest=nearest)
+            code = "BAD_STRIDE" if row.name.endswith(_EXTENTS) else ""
+            raise ArgumentValueError(
+                owner, "does not fit", operand=row.name, value=number, rule=rule, nearest=nearest, code=code
+            )
         return number
 
     return lambda default=_REQUIRED: Row(take, default, low, high)

@@ -20,7 +20,7 @@ from ascsim.language import basic
 from ascsim.language.basic import reset_mask, set_mask_count, set_mask_norm, set_vector_mask
 from ascsim.language.core import BinaryRepeatParams, MaskMode, UnaryRepeatParams
 from ascsim.language.core.dtype import DataType
-from ascsim.language.forms import REGISTRY
+from ascsim.language.rows import REGISTRY
 
 SIZE = 16384  # bytes of the image
 FULL = (1 << 64) - 1

@@ -1,0 +1,144 @@
+"""Meetings of cores: sync_all, and the mailboxes ib_set and ib_wait.
+
+The hard form of sync_all works by cross-core flags. The other calls work by words in a workspace in global memory,
+which must be zero before the launch; what they poll on the device is a wait here (`language.workspace`). The event
+ids that the vendor's code borrows for its copies are not taken from the author's. Pages: SyncAll, IBSet, IBWait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...hw.core import Core
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.findings import Site, author
+from ..core.ir_value import unwrap
+from ..core.place import index, report, running
+from ..forms import signatures
+from ..operand import BLOCK
+from ..workspace import WORDS, Workspace, workspace
+
+
+def sync_all(gm_workspace: Any = None, ub_workspace: Any = None, used_cores: Any = 0, is_aiv_only: Any = True) -> None:
+    """All cores wait for all: everything before the call, on every core, comes before everything after it.
+
+        sync_all(is_aiv_only=True)                              hard form, by cross-core flags 11 to 14
+        sync_all(gm_workspace, ub_workspace, used_cores=0, is_aiv_only=True)   soft form, vector cores only
+
+    Hard form: cores of the caller's kind meet; with is_aiv_only=False all cores of a mix kernel, for which pyasc emits
+    the first form (a warning says so). It needs a MIX kernel type. Soft form: `used_cores` vector cores meet (0: all),
+    by int32 workspaces of 32 bytes a core each; the one in global memory is zero before the launch.
+    Faults: XFLAG_KERNEL_TYPE, XFLAG_RESERVED_ID, SYNC_WORKSPACE, DEADLOCK; warning: XFLAG_TOO_MANY_BLOCKS.
+    Page: SyncAll.
+    """
+    site = author(1)
+    core = running("sync_all")
+    first = unwrap(gm_workspace)
+    if isinstance(first, bool) and ub_workspace is None:  # sync_all(False)
+        gm_workspace, is_aiv_only = None, first
+    whole = not unwrap(is_aiv_only)
+    if gm_workspace is None and ub_workspace is None:
+        if whole:
+            _dropped(core, "only the cores of one kind meet", site)
+        core.device.cross.sync_all(core, site, whole=whole)
+    elif gm_workspace is None or ub_workspace is None:
+        name = "gm_workspace" if gm_workspace is None else "ub_workspace"
+        raise ArgumentTypeError("sync_all", "the soft form takes two workspaces", operand=name, rule="both or none")
+    else:
+        _soft(core, gm_workspace, ub_workspace, index(used_cores, "sync_all", "used_cores"), site)
+
+
+sync_all.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "is_aiv_only=True", "gm_workspace, ub_workspace, used_cores=0, is_aiv_only=True"
+)
+
+
+def _dropped(core: Core, effect: str, site: Site) -> None:
+    text = f"is_aiv_only=False does what it says here, but pyasc emits the form for vector-only kernels: {effect} there"
+    report(core, "XFLAG_KERNEL_TYPE", text, site, "sync_all", severity="warn")
+
+
+def _soft(core: Core, gm: Any, ub: Any, used: int, site: Site) -> None:
+    device = core.device
+    cores = device.blocks * device.aiv
+    if not 0 <= used <= cores:
+        nearest = min(max(used, 0), cores)
+        rule = f"0 (all) to {cores}, the vector cores of the launch"
+        raise ArgumentValueError("sync_all", operand="used_cores", value=used, rule=rule, nearest=nearest)
+    used = used or cores
+    room = workspace(core, gm, ub, cores * BLOCK, cores * BLOCK, "sync_all", site)
+    if room is None:
+        return
+    if device.ratio > 1:
+        _dropped(core, "the two vector cores of a group share one slot", site)
+    if core.index >= used:
+        room.fault(f"{core.name} calls it, but used_cores = {used}; rule: only cores below that number call")
+        return
+    core.barrier_all(site)
+    key = "sync_all", room.array, room.start
+    calls = core.state.get(key, 0)
+    core.state[key] = calls + 1
+    room.load(core.index, 1, core.index)
+    held = room.word(core.index * WORDS)
+    if held != calls:
+        text = f"the slot of {core.name} holds {held} before its call number {calls + 1}; rule: {calls}, since the "
+        room.fault(text + "workspace is zero before the launch and nothing else uses it")
+    room.fill(core.index * WORDS, 1, calls + 1)
+    room.store(core.index, 1, core.index)
+    members = sum(place.kind == "aiv" and place.index < used for place in device.places)
+    device.cross.meet(key, core, members, "sync_all", site)
+    room.load(0, used)
+
+
+def ib_set(gm_workspace: Any, ub_workspace: Any, block_idx: Any, event_id: Any, is_aiv_only: Any = True) -> None:
+    """Tell the core that calls ib_wait with the same arguments that all work of this core so far has ended.
+
+    A mailbox for one letter in slot cores * event_id + block_idx of the workspace: a second set waits until the first
+    has been taken. `cores` is get_block_num(), twice that with is_aiv_only=False. Vector cores only. `ub_workspace`:
+    32 bytes of scratch. Faults: SYNC_WORKSPACE, XFLAG_LEFT_SET, DEADLOCK. Page: IBSet.
+    """
+    site = author(1)
+    core, number, room = _box("ib_set", gm_workspace, ub_workspace, block_idx, event_id, is_aiv_only, site)
+    if room is not None:
+        _exchange(core, room, number, core.device.cross.post, 1)
+
+
+def ib_wait(gm_workspace: Any, ub_workspace: Any, block_idx: Any, event_id: Any, is_aiv_only: Any = True) -> None:
+    """Wait for the ib_set with the same arguments and empty its slot. Arguments as ib_set. Page: IBWait."""
+    site = author(1)
+    core, number, room = _box("ib_wait", gm_workspace, ub_workspace, block_idx, event_id, is_aiv_only, site)
+    if room is not None:
+        _exchange(core, room, number, core.device.cross.take, 0)
+
+
+def _box(
+    operation: str, gm: Any, ub: Any, block_idx: Any, event_id: Any, aiv_only: Any, site: Site
+) -> tuple[Core, int, Workspace | None]:
+    """The core, the slot's number, and the workspace."""
+    core = running(operation)
+    cores = core.device.blocks * (1 if unwrap(aiv_only) else 2)
+    block, event = index(block_idx, operation, "block_idx"), index(event_id, operation, "event_id")
+    if not 0 <= block < cores:
+        nearest = min(max(block, 0), cores - 1)
+        raise ArgumentValueError(
+            operation, operand="block_idx", value=block, rule=f"0 to {cores - 1}, below the cores", nearest=nearest
+        )
+    if event < 0:
+        raise ArgumentValueError(operation, operand="event_id", value=event, rule="0 or more", nearest=0)
+    number = cores * event + block
+    return core, number, workspace(core, gm, ub, (number + 1) * BLOCK, BLOCK, operation, site)
+
+
+def _exchange(core: Core, room: Workspace, number: int, move: Any, word: int) -> None:
+    """Post or take the letter of a slot, and leave `word` in it."""
+    core.barrier_all(room.site)
+    key = "ib", room.array, room.start + number * BLOCK
+    if key not in core.device.cross.boxes and room.slot(number) != 0:
+        room.fault(f"slot {number} holds {room.slot(number)} before its first use; rule: zero before the launch")
+    move(key, core, f"{room.operation}, slot {number} of {room.array.name}", room.site)
+    room.load(number, 1)
+    room.fill(0, 1, word)
+    room.store(number, 1)
+
+
+__all__ = ["ib_set", "ib_wait", "sync_all"]

@@ -1,0 +1,183 @@
+"""From the operands of a vector call to its plan: checks, footprints, views, work and price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..hw.core import Core
+from ..hw.cost import CYCLES_PER_REPEAT, bank_factor
+from ..hw.findings import Site
+from ..hw.instruction import Plan
+from .core.dtype import DataType
+from .core.place import index, report
+from .core.types import BinaryRepeatParams, UnaryRepeatParams
+from .masks import Mask, Work, counted, work
+from .operand import REPEAT, Part, Strided, aligned, local, parts, region, typed
+from .overlap import judged, separate
+from .rows import Row
+
+
+class FillStrides(NamedTuple):
+    """Strides of an instruction without source."""
+
+    block: int
+    repeat: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """As parameter objects give it."""
+        return self.block, self.repeat
+
+
+_STRIDES: tuple[type, ...] = (FillStrides, UnaryRepeatParams, BinaryRepeatParams)  # by number of sources
+
+
+def lanes_of(dtype: DataType) -> int:
+    """Lanes of a repeat."""
+    return REPEAT // dtype.size
+
+
+def zero(core: Core, what: str, operation: str, site: Site) -> None:
+    """Nothing to do: worth a warning."""
+    report(core, "ZERO_LENGTH", f"{what} = 0: the instruction does nothing", site, operation)
+
+
+def operands(core: Core, row: Row, tensors: Sequence[tuple[str, Any]], site: Site) -> list[Strided] | None:
+    """The operands of a call, destination first, checked one by one; None where this kind of core does nothing."""
+    out = []
+    for name, tensor in tensors:
+        where = local(core, tensor, name, row.name, site)
+        typed(core, where, row.dtypes, name, row.name, site)
+        out.append(Strided(name, where))
+    first = out[0].place
+    for operand in out[1:]:
+        if operand.place.dtype is not first.dtype:
+            text = f"{operand.name} has type {operand.place.dtype}, dst has {first.dtype}; rule: one type for all"
+            report(core, "BAD_DTYPE", text, site, row.name)
+    if not present(core, first.memory, row.name, site):
+        return None
+    for operand in out:
+        aligned(core, operand.place, operand.name, row.name, site)
+    return out
+
+
+def present(core: Core, memory: Any, operation: str, site: Site) -> bool:
+    """Whether this kind of core executes the call: in a mix kernel the other kind silently does nothing."""
+    if memory is not None:
+        return True
+    if not core.device.mix:
+        report(core, "WRONG_CORE", f"a {core.kind} core has no unit for it and would do nothing", site, operation)
+    return False
+
+
+def strides(core: Core, row: Row, ops: list[Strided], key: tuple[int, ...]) -> None:
+    """Take block and repeat strides that come as (blocks..., repeats...), destination first."""
+    half = len(ops)
+    for operand, block, repeat in zip(ops, key[:half], key[half:], strict=True):
+        operand.block, operand.repeat = block, repeat
+
+
+def stride_key(core: Core, row: Row, params: Any, site: Site) -> tuple[int, ...]:
+    """The strides of a parameter object; one of the wrong kind, or a destination stride of 0, is reported."""
+    kind = _STRIDES[row.sources]
+    if not isinstance(params, kind):
+        text = f"repeat_params = {params!r}; rule: a {kind.__name__}"
+        report(core, "BAD_STRIDE", text, site, row.name)
+    key: tuple[int, ...] = params.key
+    if key[0] == 0:
+        text = "the block stride of dst is 0; rule: 1 or more; nearest legal value: 1"
+        report(core, "BAD_STRIDE", text, site, row.name)
+    return key
+
+
+def count_of(core: Core, count: Any, operation: str, site: Site) -> int:
+    """An element count of 0 or more."""
+    n = index(count, operation, "count")
+    if n < 0:
+        report(core, "BAD_MASK", f"count = {n}; rule: 0 or more elements; nearest legal value: 0", site, operation)
+    return n
+
+
+def build(core: Core, row: Row, ops: list[Strided], works: list[Work], site: Site) -> Plan:
+    """The plan of an instruction whose operands and work are known; with a scalar operand, `run` still asks for it."""
+    together = separate(ops, works)
+    if not together:
+        judged(core, row, ops, works, site)
+    steps = parts(ops, works, one_by_one=not together)
+    sources = list(range(1, len(ops)))
+    reads = [region(core, ops[i], i, steps, row.name, site) for i in sources]
+    write = region(core, ops[0], 0, steps, row.name, site)
+    if row.reads_dst:
+        reads.append(write)
+    run: Any = partial(runner, row, ops, steps, together)
+    if row.scalar is None:
+        run = run()
+    times = sum(n for _, n in works)
+    rate = CYCLES_PER_REPEAT[row.cost].get(ops[0].size, 1)
+    places = [(op.place.start, op.block, op.repeat) for op in ops]
+    read_places = (*places[1:], places[0]) if row.reads_dst else tuple(places[1:])
+    factor = bank_factor(places[0], read_places, times)
+    return Plan(row.name, core.pipes["V"], reads, (write,), run, core.device.cost.vector(times, rate * factor))
+
+
+def runner(row: Row, ops: list[Strided], steps: list[list[Part]], together: bool, *scalar: Any) -> Any:
+    """What does the work: whole arrays at once, or repeat by repeat with all reads of a repeat before its writes."""
+    calls = []
+    for step in steps:
+        views = [[part.view(i, op.place) for i, op in enumerate(ops)] for part in step]
+        tasks = []
+        for dst, *sources in views:
+            if row.reads_dst:
+                sources.append(dst)
+            tasks.append((dst, sources))
+        calls.append(tasks)
+    if together and len(calls[0]) == 1:
+        dst, sources = calls[0][0]
+        if isinstance(row.value, np.ufunc):
+            return partial(row.value, *sources, *scalar, dst)
+        return partial(_compute, row.value, dst, (*sources, *scalar))
+    return partial(_in_steps, row.value, calls, scalar)
+
+
+def _compute(value: Callable[..., Any], dst: np.ndarray, arguments: tuple[Any, ...]) -> None:
+    dst[...] = value(*arguments)
+
+
+def _in_steps(value: Callable[..., Any], calls: list[Any], scalar: tuple[Any, ...]) -> None:
+    for tasks in calls:
+        results = [value(*sources, *scalar) for _, sources in tasks]
+        for (dst, _), result in zip(tasks, results, strict=True):
+            dst[...] = result
+
+
+def plan_by_count(core: Core, row: Row, tensors: Sequence[tuple[str, Any]], count: Any, site: Site) -> Plan | None:
+    """The plan of the count form; None where there is nothing to do."""
+    ops = operands(core, row, tensors, site)
+    n = count_of(core, count, row.name, site)
+    if n == 0:
+        zero(core, "count", row.name, site)
+    return build(core, row, ops, counted(n, lanes_of(ops[0].place.dtype)), site) if ops and n else None
+
+
+def plan_by_mask(
+    core: Core,
+    row: Row,
+    tensors: Sequence[tuple[str, Any]],
+    mask: Mask,
+    times: int,
+    key: tuple[int, ...],
+    site: Site,
+) -> Plan | None:
+    """The plan of the mask and repeat form; None where there is nothing to do."""
+    ops = operands(core, row, tensors, site)
+    if ops is None:
+        return None
+    strides(core, row, ops, key)
+    works = work(mask, times, lanes_of(ops[0].place.dtype))
+    if not works:
+        zero(core, "repeat_times" if not times else "mask", row.name, site)
+    return build(core, row, ops, works, site) if works else None

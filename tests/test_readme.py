@@ -1,0 +1,123 @@
+"""The README's claims: its code runs, its outputs are what is printed, its set-up is what the CI script calls."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ascsim as asc
+from ascsim.runtime import config
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", README, re.M | re.S))
+
+
+def blocks(section: str, language: str) -> list[str]:
+    """The fenced blocks of a section in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", SECTIONS[section], re.M | re.S)
+
+
+(KERNEL,) = blocks("A first kernel", "python")
+(TABLE,) = blocks("A first kernel", "text")
+(HAZARD,) = blocks("What it finds", "text")
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the first kernel in it, for ascsim and as a pyasc author would write it."""
+    (tmp_path / "first.py").write_text(KERNEL)
+    (tmp_path / "script.py").write_text(KERNEL.replace("import ascsim as asc", "import asc"))
+    test = "def test_it():\n    import script\n    assert script.report.ok\n"
+    (tmp_path / "test_kernels.py").write_text(test)
+    return tmp_path
+
+
+def test_the_first_kernel_prints_the_table(folder):
+    done = python("-W", "error", "first.py", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == TABLE
+
+
+def test_the_deleted_flag_is_found(folder):
+    lines = [line for line in KERNEL.splitlines(keepends=True) if "flag(LOADED" not in line]
+    assert len(lines) == len(KERNEL.splitlines()) - 2
+    path = folder / "first.py"
+    path.write_text("".join(lines))
+    with pytest.raises(asc.HazardError) as caught:
+        exec(compile(path.read_text(), str(path), "exec"), {"__name__": "first"})
+    assert str(caught.value) == " ".join(HAZARD.split())
+    at = re.search(r"raised at line (\d+) of the author's file", SECTIONS["What it finds"])
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].lineno == int(at[1])
+
+
+def test_the_checks_block_runs(folder):
+    (snippet,) = blocks("Checks", "python")
+    (folder / "first.py").write_text(KERNEL + snippet)
+    assert python("first.py", cwd=folder).returncode == 0
+
+
+def test_the_named_checks_exist():
+    named = re.findall(r"^\| `asc\.(Checks\S*?)\(\)` \|", SECTIONS["Checks"], re.M)
+    assert named == ["Checks", "Checks.strict", "Checks.collect", "Checks.off"]
+    for name in named:
+        assert isinstance(eval(f"asc.{name}()"), asc.Checks)
+    assert config.Platform("Ascend910B1") is asc.settings(platform="Ascend910B1").__enter__().platform
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_commands_for_pyasc_files_run(folder, number):
+    (commands,) = blocks("Files that say `import asc`", "sh")
+    words = commands.splitlines()[number].split()
+    assert words[0] == "python"
+    done = python(*words[1:], cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert TABLE in done.stdout if number == 0 else "1 passed" in done.stdout
+
+
+def test_what_is_said_to_be_missing_is_missing():
+    missing = re.findall(r"`(asc\.[\w.]+)`", re.sub(r"^.*?\n- ", "- ", SECTIONS["Not there yet"], count=1, flags=re.S))
+    assert missing
+    for name in missing:
+        value: object = asc
+        *path, last = name.split(".")[1:]
+        for step in path:
+            value = getattr(value, step)
+        assert not hasattr(value, last), f"{name} is there: README, 'Not there yet'"
+    with pytest.raises(asc.BackendError):
+        config.set_platform(config.Backend.NPU)
+
+
+def test_set_up_is_two_commands_of_one_line():
+    commands = blocks("Set-up", "sh")
+    assert [command.count("\n") for command in commands] == [1, 1]
+    assert "examples/01_add/add.py" in commands[0]
+    assert "'.[test]'" in commands[1]
+    assert "pytest" in commands[1]
+
+
+def test_links_lead_somewhere():
+    targets = re.findall(r"\]\(([^)]+)\)", README)
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_table_adds_up():
+    """The first kernel's sums, by hand: 8 blocks of 1024 elements."""
+    assert "assert (z == x + 1).all()" in KERNEL
+    assert "Block Dim  8\n" in TABLE
+    assert np.arange(8 * 1024).size == 8 * 1024
