@@ -9,10 +9,10 @@ import sys
 import traceback
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ascsim as asc
+import ascsim.lib.host  # named below, and not imported by the package
 from ascsim.runtime import config
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +76,8 @@ def test_the_named_checks_exist():
     assert named == ["Checks", "Checks.strict", "Checks.collect", "Checks.off"]
     for name in named:
         assert isinstance(eval(f"asc.{name}()"), asc.Checks)
-    assert config.Platform("Ascend910B1") is asc.settings(platform="Ascend910B1").__enter__().platform
+    with asc.settings(platform="Ascend910B1", blocks=[0]) as now:
+        assert now.platform is config.Platform.Ascend910B1
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -111,13 +112,6 @@ def test_set_up_is_two_commands_of_one_line():
 
 
 def test_links_lead_somewhere():
-    targets = re.findall(r"\]\(([^)]+)\)", README)
+    targets = re.findall(r"\]\(([^)]+)\)", re.sub(r"^```.*?^```$", "", README, flags=re.M | re.S))
     assert targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
-
-
-def test_the_table_adds_up():
-    """The first kernel's sums, by hand: 8 blocks of 1024 elements."""
-    assert "assert (z == x + 1).all()" in KERNEL
-    assert "Block Dim  8\n" in TABLE
-    assert np.arange(8 * 1024).size == 8 * 1024

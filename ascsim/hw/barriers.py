@@ -19,6 +19,8 @@ LAST_ACCESS = frozenset((("GM", "MTE3"), ("UB", "MTE2"), ("UB", "V"), ("UB", "S"
 class Barriers:
     """The part of a Core in which S, or a pipe, waits for what is under way. Mixed into `core.Core`."""
 
+    __slots__ = ()
+
     now: int
 
     def barrier(self: Core, pipe: Pipe, site: Site) -> None:  # type: ignore[misc]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Bounds:
     """The part of a Core that keeps accesses inside memories. Mixed into `core.Core`, whose attributes it uses."""
 
+    __slots__ = ()
+
     def region(self: Core, memory: str, pieces: tuple[Piece, ...], operation: str, site: Site) -> Region:  # type: ignore[misc]
         """The interned region of a footprint; OOB_PHYS where it leaves the memory."""
         store = self.memories[memory]

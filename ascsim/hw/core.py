@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from . import define, hazards
 from .barriers import Barriers
 from .bounds import Bounds
-from .events import ABSENT, EVENTS, IDS, Flag
-from .findings import Finding, Site, author
+from .events import ABSENT, EVENTS, FlagRow
+from .findings import Finding, Site
 from .flow import Flow
 from .global_memory import GlobalArray
 from .instruction import Plan
@@ -36,6 +36,13 @@ PLAIN_STORE = ("", "")  # no atomic update: its name and element type
 class Core(Flow, Barriers, Bounds):
     """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
 
+    __slots__ = (
+        *("at_end", "atomic", "checks", "device", "epoch", "fences", "flags", "group", "hold_sets", "index"),
+        *("issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "now", "operands", "pad_value"),
+        *("pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub", "touching"),
+        *("turn",),
+    )
+
     def __init__(self, device: Device, kind: str) -> None:
         self.device, self.kind = device, kind
         soc, checks = device.soc, device.checks
@@ -55,21 +62,16 @@ class Core(Flow, Barriers, Bounds):
         self.scalar = self.pipes["S"]
         self.join = join4 if len(names) == 4 else join_any
         self.memories = {name: Memory(name, size, align) for name, size, align in soc.memories(kind)}
-        self.flags: list[dict[int, Flag] | None] = [self._flag_row(*pair) for pair in EVENTS]
-        self.issue: Callable[..., Any] = self._checked if checks.hazards else self._bare
-        if device.record is not None:
-            self.issue = self._recorded
+        self.flags = [self._flag_row(*pair) for pair in EVENTS]  # by event number, then by id
         self.hold_sets = checks.hold_sets
-        if not (checks.hazards or device.record is not None or checks.hold_sets):
-            self.set_flag, self.wait_flag = self._set_bare, self._wait_bare  # type: ignore[method-assign]
         self.issue_cost = device.cost.issue()  # cycles of S to hand over an instruction or a flag
         self.operands: dict[Any, Any] = {}  # places that the language has interned on this core
         self.epoch = 0  # grows whenever a byte becomes undefined
 
-    def _flag_row(self, src: str, dst: str) -> dict[int, Flag] | None:
+    def _flag_row(self, src: str, dst: str) -> FlagRow | None:
         if src not in self.pipes or dst not in self.pipes or src == dst or f"{src}_{dst}" in ABSENT:
             return None
-        return {i: Flag(f"{src}_{dst}", i, self.pipes[src], self.pipes[dst]) for i in range(IDS)}
+        return FlagRow(f"{src}_{dst}", self.pipes[src], self.pipes[dst])
 
     def start(self, serial: int, group: int, sub: int, index: int) -> None:
         """Become a core of the launch: everything as at power-on."""
@@ -79,8 +81,9 @@ class Core(Flow, Barriers, Bounds):
         for pipe in self.slots:
             pipe.reset()
         for row in self.flags:
-            for flag in (row or {}).values():
-                flag.reset()
+            if row is not None:
+                row.clear()
+                row.guarded = False
         self.mask = ALL_LANES
         self.atomic = PLAIN_STORE  # update of stores to global memory ("add", "max", "min") and its element type
         self.pad_value: Any = None  # of data_copy_pad; None: never set
@@ -106,7 +109,7 @@ class Core(Flow, Barriers, Bounds):
 
     # ------------------------------------------------------------------ issue
 
-    def _checked(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
+    def issue(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """Issue an instruction: order, definedness, work, time. Returns what its work returns.
 
         `site` is the author's call site; None stands for the caller of the function that calls this one.
@@ -205,56 +208,6 @@ class Core(Flow, Barriers, Bounds):
         else:
             gm.write(at, end, me, self.gm_clash)
         gm.claim(at, end, fill=not plan.gm.plain)  # type: ignore[union-attr]
-
-    def _bare(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
-        """The same without any check but the end of an array's padding."""
-        pipe = plan.pipe
-        if pipe.parked is not None:
-            if site is None:
-                site = author(2)
-            return self.park(pipe, self.issue, (plan, site, gm, at), site)
-        pipe.n += 1
-        result = None
-        if gm is None:
-            result = plan.run()
-        else:
-            end = at + plan.span
-            if end > gm.nbytes or at < 0:
-                self.stray(plan, site or author(2), gm, at, end)
-            view = plan.view
-            if plan.stores:
-                if at == gm.high and view is not None:
-                    gm.high = end
-                else:
-                    gm.stores += 1
-                    gm.claim(at, end, fill=not plan.gm.plain)  # type: ignore[union-attr]
-            elif gm.owned:
-                gm.cover(at, end)
-            if view is None:
-                result = plan.run(gm, at)
-            elif plan.stores:
-                gm.data[at:end] = view
-            else:
-                view[:] = gm.data[at:end]
-            pipe.moved += plan.nbytes
-        cycles, now, free = plan.cycles, self.now, pipe.free
-        if free < now or free < pipe.ready:  # the pipe stood idle
-            free = pipe.ready if pipe.ready > now else now
-            cycles += pipe.latency
-        pipe.free = free + cycles
-        pipe.busy += cycles
-        self.now = now + self.issue_cost
-        return result
-
-    def _recorded(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
-        """Issue and enter into the record of the launch."""
-        if site is None:
-            site = author(2)
-        if plan.pipe.parked is not None:
-            return self.park(plan.pipe, self.issue, (plan, site, gm, at), site)
-        result = self._checked(plan, site, gm, at) if self.checks.hazards else self._bare(plan, site, gm, at)
-        self.device.record.enter(self, plan, gm, at)  # type: ignore[union-attr]
-        return result
 
     def gm_clash(self, earlier: Access, a: int, b: int, write: bool) -> None:
         """Compare the access being issued with an earlier one to the same global bytes."""

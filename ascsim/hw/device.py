@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import cache
 from .cache_line import Cleaned, Line
@@ -21,6 +21,7 @@ from .memory import Access, Memory
 from .record import Record
 from .scheduler import Scheduler
 from .soc import Soc
+from .variants import core_class
 
 # KernelType of the vendor's runtime: number -> (name, AIC a group, AIV a group, cross-core flags work)
 KERNEL_TYPES = (
@@ -35,15 +36,14 @@ KERNEL_TYPES = (
 )
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where a core stands in the launch."""
 
     serial: int
     kind: str
     group: int
     sub: int
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ class Device(Ledger):
         self.mix = self.aic > 0 and self.aiv > 0
         self.ratio = self.aiv if self.mix else 1
         self.cost = Cost(soc, blocks * self.aiv, blocks * self.aic)
+        self.machine = core_class(checks.hazards, record)
         self.arena = Arena()
         self.record = Record() if record else None
         self.places = self._places(range(blocks) if only is None else only)
@@ -146,7 +147,7 @@ class Device(Ledger):
 
     def _enter(self, where: Place) -> Core:
         spare = self.pool[where.kind]
-        core = spare.pop() if spare else Core(self, where.kind)
+        core = spare.pop() if spare else self.machine(self, where.kind)
         core.start(where.serial, where.group, where.sub, where.index)
         return core
 

@@ -42,10 +42,6 @@ class Flag:
 
     def __init__(self, event: str, number: int, src: Pipe, dst: Pipe) -> None:
         self.event, self.id, self.src, self.dst = event, number, src, dst
-        self.reset()
-
-    def reset(self) -> None:
-        """Down, never set."""
         self.tokens: deque[tuple[Clock, Known, int]] = deque()  # the fields of a Token
         self.outstanding = 0
         self.last_set: Site | None = None
@@ -56,6 +52,23 @@ class Flag:
     def name(self) -> str:
         """`MTE2_V id 0`."""
         return f"{self.event} id {self.id}"
+
+
+class FlagRow(dict[int, Flag]):
+    """The flags of one event by id, made when first asked for. `guarded`: under a TPipe, which owns the ids."""
+
+    __slots__ = ("dst", "event", "guarded", "src")
+
+    def __init__(self, event: str, src: Pipe, dst: Pipe) -> None:
+        super().__init__()
+        self.event, self.src, self.dst, self.guarded = event, src, dst, False
+
+    def __missing__(self, number: int) -> Flag:
+        if number not in range(IDS):
+            raise KeyError(number)
+        flag = self[number] = Flag(self.event, number, self.src, self.dst)
+        flag.guard = self.guarded or flag.guard
+        return flag
 
 
 class Counter:

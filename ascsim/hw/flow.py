@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import deadlock, unitflag
 from .events import Flag
 from .findings import Site, author, place
-from .pipe import NOTHING, Pipe, Token, merge
+from .pipe import Pipe, Token, merge
 
 if TYPE_CHECKING:
     from .core import Core
@@ -25,6 +25,8 @@ _getframe = sys._getframe
 
 class Flow:
     """The part of a Core that orders pipes by flags. Mixed into `core.Core`, whose attributes it uses."""
+
+    __slots__ = ()
 
     turn: int
     now: int
@@ -109,29 +111,6 @@ class Flow:
                 dst.ready = time
         if flag.src.parked is not None:
             self.wake(flag.src)
-
-    def _set_bare(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
-        """`set_flag` where nothing asks for order: the token carries a time alone."""
-        src = flag.src
-        if flag.outstanding or src.parked is not None:
-            Flow.set_flag(self, flag, site or author(2))
-        else:
-            flag.outstanding = 1
-            flag.last_set = site
-            flag.tokens.append((src.clock, NOTHING, src.free if src.free > src.ready else src.ready))
-
-    def _wait_bare(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
-        """`wait_flag` where nothing asks for order."""
-        dst = flag.dst
-        if not flag.tokens or dst.parked is not None:
-            Flow.wait_flag(self, flag, site or author(2))
-            return
-        flag.outstanding -= 1
-        time = flag.tokens.popleft()[2]
-        if dst is self.scalar:
-            self.now = max(self.now, time)
-        elif time > dst.ready:
-            dst.ready = time
 
     # ------------------------------------------------------------------ parking
 

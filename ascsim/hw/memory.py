@@ -53,18 +53,21 @@ class Cell:
 class Region:
     """An interned footprint in one memory."""
 
-    __slots__ = ("cells", "end", "groups", "holders", "memory", "pieces", "start")
+    __slots__ = ("cells", "contiguous", "end", "groups", "holders", "memory", "pieces", "start")
 
     def __init__(self, memory: Memory, pieces: tuple[Piece, ...]) -> None:
         self.memory, self.pieces = memory, pieces
         self.start = min(first for first, _ in pieces)
         self.end = max(last_byte(piece) for piece in pieces)
+        self.contiguous = len(pieces) == 1 and len(pieces[0][1]) == 1  # one run of bytes
         self.cells: list[Cell] = []
         self.groups: dict[tuple[Region, ...], list[Cell]] = {}  # by the regions, of which this one is the first
         self.holders: list[list[Cell]] = [self.cells]  # lists that hold all of the region's cells
 
     def views(self, array: np.ndarray) -> list[np.ndarray]:
         """The region's bytes in an array that has one element a byte, piece by piece, writable in place."""
+        if self.contiguous:
+            return [array[self.start : self.end]]
         size = array.itemsize
         return [
             as_strided(array[first:], tuple(n for n, _ in dims), tuple(step * size for _, step in dims))
@@ -81,11 +84,6 @@ class Region:
     def meets(self, other: Region) -> bool:
         """Whether the bounding boxes of two regions of one memory overlap."""
         return self.memory is other.memory and self.start < other.end and other.start < self.end
-
-    @property
-    def contiguous(self) -> bool:
-        """One run of bytes."""
-        return len(self.pieces) == 1 and len(self.pieces[0][1]) == 1
 
 
 def last_byte(piece: Piece) -> int:
@@ -146,10 +144,13 @@ class Memory:
     def _resolve(self, region: Region) -> None:
         if region.contiguous:
             labels = self.labels[region.start : region.end]
-            first = self.cells[labels[0]]
-            if first.size == labels.size and (labels == labels[0]).all():
-                region.cells.append(first)
-                first.regions.append(region)
+            if (labels == labels[0]).all():
+                cell = self.cells[labels[0]]
+                if cell.size > labels.size:
+                    cell = self._split(cell, labels.size)
+                    labels[...] = len(self.cells) - 1
+                region.cells.append(cell)
+                cell.regions.append(region)
                 return
             views, flat = [labels], labels
         else:

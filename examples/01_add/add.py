@@ -56,16 +56,18 @@ def add_kernel(x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress,
         asc.set_flag(OUTPUT_FREE, half)
 
     for i in range(tiles):
-        half = i % 2  # also the flags' number: the halves never wait for each other
-        x_tile = x_ub[half * tile :]
-        y_tile = y_ub[half * tile :]
-        z_tile = z_ub[half * tile :]
+        at = i * tile
+        half = i % 2  # also the number of the flags: the halves never wait for each other
+        start = half * tile
+        x_tile = x_ub[start:]
+        y_tile = y_ub[start:]
+        z_tile = z_ub[start:]
 
         # MTE2. It must not overwrite what V still reads; V was given this half two tiles ago, so that MTE2 finds
         # the flag up, or nearly so, and loads tile i + 1 while V adds tile i.
         asc.wait_flag(INPUTS_FREE, half)
-        asc.data_copy(x_tile, x_gm[i * tile :], tile)
-        asc.data_copy(y_tile, y_gm[i * tile :], tile)
+        asc.data_copy(x_tile, x_gm[at:], tile)
+        asc.data_copy(y_tile, y_gm[at:], tile)
         asc.set_flag(LOADED, half)
 
         # V. Two waits, because two pipes must have got out of the way: the inputs must have come, and the sum of
@@ -78,7 +80,7 @@ def add_kernel(x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress,
 
         # MTE3.
         asc.wait_flag(ADDED, half)
-        asc.data_copy(z_gm[i * tile :], z_tile, tile)
+        asc.data_copy(z_gm[at:], z_tile, tile)
         asc.set_flag(OUTPUT_FREE, half)
 
     # The last tiles have left these flags up. A flag that is up when a kernel ends is up when the next one starts.

@@ -49,36 +49,31 @@ def add_kernel(x: asc.GlobalAddress, y: asc.GlobalAddress, z: asc.GlobalAddress,
     pipe.init_buffer(z_queue, BUFFERS, tile * z.dtype.sizeof())
 
     for i in range(tiles):
-        load(i, x_gm, x_queue, tile)
-        load(i, y_gm, y_queue, tile)
-        compute(x_queue, y_queue, z_queue, z.dtype, tile)
-        store(i, z_gm, z_queue, tile)
+        at = i * tile
 
+        # MTE2. With two buffers a queue, the first two turns find a free one at once; later ones wait for V.
+        x_ub = x_queue.alloc_tensor(x.dtype)
+        y_ub = y_queue.alloc_tensor(y.dtype)
+        asc.data_copy(x_ub, x_gm[at:], tile)
+        asc.data_copy(y_ub, y_gm[at:], tile)
+        x_queue.enque(x_ub)  # from here on the tensor belongs to the queue: to touch it now would be a fault
+        y_queue.enque(y_ub)
 
-# A jit function that is called from a kernel is a device function: it runs on the core that called it.
-@asc.jit
-def load(i: int, gm: asc.GlobalTensor, queue: asc.TQue, tile: asc.ConstExpr[int]):
-    ub = queue.alloc_tensor(gm.dtype)
-    asc.data_copy(ub, gm[i * tile :], tile)
-    queue.enque(ub)  # from here on `ub` belongs to the queue; to touch it before it is taken out again is a fault
+        # V. The order of the calls tells what waits for what: the add for both inputs and for a free output.
+        x_ub = x_queue.deque(x.dtype)
+        y_ub = y_queue.deque(y.dtype)
+        z_ub = z_queue.alloc_tensor(z.dtype)
+        asc.add(z_ub, x_ub, y_ub, tile)
+        x_queue.free_tensor(x_ub)
+        y_queue.free_tensor(y_ub)
+        z_queue.enque(z_ub)
 
+        # MTE3.
+        z_ub = z_queue.deque(z.dtype)
+        asc.data_copy(z_gm[at:], z_ub, tile)
+        z_queue.free_tensor(z_ub)
 
-@asc.jit
-def compute(x_queue: asc.TQue, y_queue: asc.TQue, z_queue: asc.TQue, dtype: asc.ConstExpr, tile: asc.ConstExpr[int]):
-    x_ub = x_queue.deque(dtype)
-    y_ub = y_queue.deque(dtype)
-    z_ub = z_queue.alloc_tensor(dtype)
-    asc.add(z_ub, x_ub, y_ub, tile)
-    z_queue.enque(z_ub)
-    x_queue.free_tensor(x_ub)
-    y_queue.free_tensor(y_ub)
-
-
-@asc.jit
-def store(i: int, gm: asc.GlobalTensor, queue: asc.TQue, tile: asc.ConstExpr[int]):
-    ub = queue.deque(gm.dtype)
-    asc.data_copy(gm[i * tile :], ub, tile)
-    queue.free_tensor(ub)
+    # Nothing to drain: the queues took care that every flag is down, and would say if a tensor had been left in them.
 
 
 def main():

@@ -30,7 +30,7 @@ from ascsim.hw.checks import Checks
 from ascsim.hw.core import Core
 from ascsim.hw.device import Device
 from ascsim.hw.errors import FoundError, SimulatorError
-from ascsim.hw.events import EVENT_NUMBER
+from ascsim.hw.events import EVENT_NUMBER, IDS
 from ascsim.hw.global_memory import GlobalArray
 from ascsim.hw.instruction import GmShape, Plan, gm_shape
 from ascsim.hw.memory import Piece, Region
@@ -190,10 +190,11 @@ class Kernel:
         if event not in EVENT_NUMBER:
             raise CaseError(self.case.file, call.line, f"no event {event}")
         operation, site = f"{call.word}_flag", self.site(call.line)
-        flag = (self.core.flags[EVENT_NUMBER[event]] or {}).get(number)
-        if flag is None:
+        row = self.core.flags[EVENT_NUMBER[event]]
+        if row is None or not 0 <= number < IDS:
             block_sync._no_flag(EVENT_NUMBER[event], number, operation, site)
             return
+        flag = row[number]
         if flag.guard:
             block_sync._guarded(self.core, flag, operation, site)
         act(flag, site)

@@ -8,6 +8,7 @@ from typing import Any
 
 from machine import Kernel, device, run
 
+from ascsim.hw.core import Core
 from ascsim.hw.instruction import Plan, gm_shape
 from ascsim.hw.intervals import RunMap
 
@@ -82,6 +83,19 @@ def test_the_run_map_compares_what_bytes_compare() -> None:
             assert seen == expected
 
 
+class Watched(Core):
+    """Notes which earlier accesses to global memory a new one is compared with."""
+
+    __slots__ = ("log",)
+
+    log: set[Pair]
+
+    def gm_clash(self, earlier: Any, a: int, b: int, write: bool) -> None:
+        me = self.me
+        if earlier[5] >= 0 and earlier[:2] != me[:2]:
+            self.log.update((earlier[0], me[0], byte) for byte in range(a, b))
+
+
 def test_the_log_gives_the_verdicts_of_the_run_map() -> None:
     """Loops of several lines on two cores: compressed or not, the same pairs are compared."""
     rng = random.Random(11)
@@ -94,6 +108,7 @@ def test_the_log_gives_the_verdicts_of_the_run_map() -> None:
             for _ in range(rng.randrange(1, 6))
         ]
         machine, plain = device(2), Bytes()
+        machine.machine = Watched
         array = machine.argument("x", memoryview(bytearray(4096)))
         seen: set[Pair] = set()
         expected: set[Pair] = set()
@@ -112,12 +127,8 @@ def test_the_log_gives_the_verdicts_of_the_run_map() -> None:
         ) -> None:
             core = k.core
 
-            def clash(earlier: Any, a: int, b: int, write: bool) -> None:
-                me = core.me
-                if earlier[5] >= 0 and earlier[:2] != me[:2]:
-                    sets["seen"].update((earlier[0], me[0], byte) for byte in range(a, b))
-
-            core.gm_clash = clash  # type: ignore[method-assign]
+            assert isinstance(core, Watched)
+            core.log = sets["seen"]
             plans = []
             for line, (_, write, _, _, stride, count, _) in enumerate(loops):
                 pipe, shape = core.pipes["MTE3" if write else "MTE2"], gm_shape(16, stride, count, write)

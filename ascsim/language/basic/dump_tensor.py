@@ -22,7 +22,6 @@ from ..core.dtype import DataType
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import VECTOR_POSITIONS, index, report, running
-from ..core.tensor import LocalTensor
 from ..core.types import ShapeInfo
 from ..forms import present, zero
 from ..operand import aligned, local

@@ -76,8 +76,9 @@ def _soft(core: Core, gm: Any, ub: Any, used: int, site: Site) -> None:
         return
     core.barrier_all(site)
     key = "sync_all", room.array, room.start
-    calls = core.state.get(key, 0)
-    core.state[key] = calls + 1
+    made: dict[Any, int] = core.state.setdefault("sync_all", {})
+    calls = made.get(key, 0)
+    made[key] = calls + 1
     room.load(core.index, 1, core.index)
     held = room.word(core.index * WORDS)
     if held != calls:

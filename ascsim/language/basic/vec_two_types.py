@@ -25,7 +25,7 @@ from ..forms import FORMS_DOC, Row, build, count_of, finish, lanes_of, present, 
 from ..masks import ALL_LANES, Mask, Work, counted, given, repeats, work
 from ..operand import Strided, aligned, local, typed
 
-DENSE = (1, 1, 1, 4, 8, 8)  # block strides, then repeat strides, of dst, src0, src1
+DENSE: tuple[int, ...] = (1, 1, 1, 4, 8, 8)  # block strides, then repeat strides, of dst, src0, src1
 SCRATCH, MOST = RESERVED[0].start, RESERVED[0].size  # bytes of UB that add_deq_relu uses behind the author's back
 
 
@@ -209,8 +209,8 @@ finish(
     [f"{form}, is_set_mask=True" for form in _FORMS],
     _SOURCES.format(
         "int32",
-        "The sources are used up (undefined afterwards; here they keep their bytes), and so are up to 8 KiB of UB from\n"
-        "184 KiB on (RESERVED_MEM where they hold data).\n",
+        "The sources are used up (undefined afterwards; here they keep their bytes), and so are up to 8 KiB of UB\n"
+        "from 184 KiB on (RESERVED_MEM where they hold data).\n",
     ),
 )
 

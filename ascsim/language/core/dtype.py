@@ -85,6 +85,11 @@ class DataType:
         _interned[name] = self
         return self
 
+    def __eq__(self, other: object) -> bool:
+        return self is other  # there is one object a name
+
+    __hash__ = object.__hash__
+
     def __reduce__(self) -> tuple[type[DataType], tuple[str]]:
         return DataType, (self.name,)
 

@@ -15,7 +15,7 @@ from .enums import CacheMode, CacheRwMode
 from .ir_value import Int32
 from .place import index, report, running
 from .scalar_access import from_bytes, to_bytes
-from .tensor import BaseTensor, start_of
+from .tensor import BaseTensor, shape_of, start_of
 from .types import ShapeInfo, TensorShape
 
 _getframe = sys._getframe
@@ -121,11 +121,18 @@ class GlobalTensor(BaseTensor):
         self, mode: CacheMode = CacheMode.CACHE_MODE_NORMAL, rw_mode: CacheRwMode = CacheRwMode.RW
     ) -> None:
         """How L2 treats this tensor. Values are not touched by it, and L2 is not modelled. Page: SetL2CacheHint."""
-        self._set("set_l2_cache_hint").extra["l2"] = (CacheMode(int(mode)), CacheRwMode(int(rw_mode)))
+        hints = []
+        for name, kind, given in (("mode", CacheMode, mode), ("rw_mode", CacheRwMode, rw_mode)):
+            number = index(given, "set_l2_cache_hint", name)
+            if number not in list(kind):
+                rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+                raise ArgumentValueError("set_l2_cache_hint", operand=name, value=number, rule=rule)
+            hints.append(kind(number))
+        self._set("set_l2_cache_hint").extra["l2"] = tuple(hints)
 
     def set_shape_info(self, shape_info: ShapeInfo) -> None:
         """Attach shape information. Page: SetShapeInfo."""
-        self._set("set_shape_info").extra["shape"] = shape_info
+        self._set("set_shape_info").extra["shape"] = shape_of(shape_info)
 
     def get_shape_info(self) -> ShapeInfo:
         """The shape information attached; an empty one where none was. Page: GetShapeInfo."""
@@ -157,7 +164,8 @@ class GlobalTensor(BaseTensor):
         if at + window.size > window.end or at < self.start:
             array = window.array
             assert array is not None
-            message = f"element {offset} lies outside the tensor ({(window.end - self.start) // window.size} elements)"
+            most = max(0, (window.end - self.start) // window.size - 1)
+            message = f"offset = {offset}; rule: 0 to {most}, the elements of the tensor; nearest legal value: {most}"
             if at < array.nbytes and at >= 0:
                 report(running(operation), "OOB_BUF", message, site, operation)
         return at

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from . import ir_value
 from .dtype import DataType
 from .enums import Hardware, TPosition
-from .place import MEMORY_OF, author, claim, index, report, running
+from .place import MEMORY_OF, author, claim, element_type, index, report, running
 from .tensor import LocalTensor, position
 
 _MEMORY = {
@@ -32,7 +32,7 @@ class LocalMemAllocator:
 
     def __init__(self, hard: Hardware = Hardware.UB) -> None:
         self.core = running("LocalMemAllocator")
-        memory = _MEMORY.get(ir_value.unwrap(hard))
+        memory = _MEMORY.get(index(hard, "LocalMemAllocator", "hard"))  # type: ignore[call-overload]
         if memory is None:
             rule = "one of " + ", ".join(f"Hardware.{name.name}" for name in _MEMORY)
             raise ArgumentValueError("LocalMemAllocator", "is no local memory", operand="hard", value=hard, rule=rule)
@@ -48,9 +48,7 @@ class LocalMemAllocator:
         Page: Alloc.
         """
         where = position(ir_value.unwrap(pos), "LocalMemAllocator.alloc")
-        dtype = ir_value.unwrap(data_type)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError("LocalMemAllocator.alloc", "is no data type", operand="data_type", value=dtype)
+        dtype = element_type(data_type, "LocalMemAllocator.alloc", "data_type")
         if MEMORY_OF[where] != self.memory:
             report(
                 self.core,

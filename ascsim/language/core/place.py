@@ -14,7 +14,7 @@ from typing import Any
 
 from ...hw.core import Core
 from ...hw.current import core as current
-from ...hw.errors import LaunchError
+from ...hw.errors import ArgumentTypeError, LaunchError
 from ...hw.findings import Site, author  # noqa: F401 - `author` belongs to this module's names
 from ...hw.memory import Memory
 from ...hw.scheduler import Scheduler
@@ -79,7 +79,7 @@ class Place:
         view = self.views.get(elements)
         if view is None:
             shift = elements * self.dtype.size
-            view = place(self.core, self.position, self.dtype, self.start + shift, self.nbytes - shift)
+            view = place(self.core, self.position, self.dtype, self.start + shift, max(0, self.nbytes - shift))
             if self.fault is not None:
                 view = view.dead(*self.fault)
             self.views[elements] = view
@@ -153,6 +153,16 @@ def claim(core: Core, memory: str, start: int, nbytes: int, who: str, site: Site
             who,
         )
     buffers.append((who, memory, nbytes))
+
+
+def element_type(x: Any, operation: str, operand: str = "dtype") -> DataType:
+    """A data type that elements in memory can have."""
+    dtype = ir_value.unwrap(x)
+    if not isinstance(dtype, DataType):
+        raise ArgumentTypeError(operation, "is no data type", operand=operand, value=dtype, rule="asc.float32 ...")
+    if not dtype.size:
+        raise ArgumentTypeError(operation, "has no elements", operand=operand, value=dtype, rule="asc.float32 ...")
+    return dtype
 
 
 def index(x: Any, operation: str, operand: str) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...hw.errors import ArrayIndexError
 from ...hw.findings import Site
 from ...hw.instruction import Plan
 from . import ir_value
@@ -68,11 +67,13 @@ def _plan(where: Place, at: int, read: bool, site: Site) -> Plan | None:
             report(core, "WRONG_CORE", f"{core.kind} cores have no UB", site, name)
         return None
     start = where.start + at * size
-    if at < 0 or start + size > where.memory.size:
-        most = where.nbytes // size - 1
-        raise ArrayIndexError(name, "outside the memory", operand="index", value=at, rule=f"0..{most}", nearest=most)
-    if start + size > where.start + where.nbytes:
-        report(core, "OOB_BUF", f"index = {at} lies outside the tensor ({where.nbytes // size} elements)", site, name)
+    if at < 0 or start + size > where.start + where.nbytes:
+        code = "OOB_PHYS" if at < 0 or start + size > where.memory.size else "OOB_BUF"
+        most = max(0, where.nbytes // size - 1)
+        text = (
+            f"index = {at}; rule: 0 to {most}, the elements of the tensor; nearest legal value: {max(0, min(at, most))}"
+        )
+        report(core, code, text, site, name)
     region = core.region("UB", ((start, ((size, 1),)),), name, site)
     cycles = core.device.cost.scalar_access()
     if not read:

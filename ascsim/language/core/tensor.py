@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from . import ir_value
 from .dtype import DataType, float32
 from .enums import TPosition
 from .ir_value import Int32
-from .place import MEMORY_OF, Place, author, call_stack, claim, index, place, running
+from .place import MEMORY_OF, Place, author, call_stack, claim, element_type, index, place, running
 from .scalar_access import load_element, store_element
 from .types import ShapeInfo, TensorShape
 
@@ -31,6 +32,13 @@ class BaseTensor:
     __slots__ = ()
 
     dtype: DataType
+
+
+def shape_of(info: Any) -> ShapeInfo:
+    """What set_shape_info takes."""
+    if not isinstance(info, ShapeInfo):
+        raise ArgumentTypeError("set_shape_info", "is no ShapeInfo", operand="shape_info", value=info)
+    return info
 
 
 def start_of(key: Any, operation: str) -> int:
@@ -71,11 +79,7 @@ class LocalTensor(BaseTensor):
     ) -> None:
         core = running("LocalTensor")
         self.lease = None
-        dtype, pos = ir_value.unwrap(dtype), ir_value.unwrap(pos)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError(
-                "LocalTensor", "is no data type", operand="dtype", value=dtype, rule="asc.float32 ..."
-            )
+        dtype, pos = element_type(dtype, "LocalTensor"), ir_value.unwrap(pos)
         if addr is None and not isinstance(pos, TPosition) and pos is not None:
             pos, addr = TPosition.VECIN, pos  # the form (dtype, addr)
         where = position(TPosition.VECIN if pos is None else pos, "LocalTensor")
@@ -138,10 +142,7 @@ class LocalTensor(BaseTensor):
 
     def reinterpret_cast(self, dtype: DataType) -> LocalTensor:
         """The same bytes as elements of another type. Page: ReinterpretCast."""
-        here = self.place
-        dtype = ir_value.unwrap(dtype)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError("reinterpret_cast", "is no data type", operand="dtype", value=dtype)
+        here, dtype = self.place, element_type(dtype, "reinterpret_cast")
         return self._derived(place(here.core, here.position, dtype, here.start, here.nbytes))
 
     def _derived(self, where: Place) -> LocalTensor:
@@ -179,7 +180,7 @@ class LocalTensor(BaseTensor):
         there = src.place.live
         shift = _natural(offset, "set_addr_with_offset", "offset") * there.dtype.size
         dtype = self.place.dtype
-        self.place = place(there.core, there.position, dtype, there.start + shift, there.nbytes - shift)
+        self.place = place(there.core, there.position, dtype, there.start + shift, max(0, there.nbytes - shift))
         self.lease = src.lease
         if self.lease is not None:
             self.lease.tensors.append(self)
@@ -213,7 +214,7 @@ class LocalTensor(BaseTensor):
 
     def set_shape_info(self, shape_info: ShapeInfo) -> None:
         """Attach shape information. Page: SetShapeInfo."""
-        self._extra()["shape"] = shape_info
+        self._extra()["shape"] = shape_of(shape_info)
 
     def get_shape_info(self) -> ShapeInfo:
         """The shape information attached; an empty one where none was. Page: GetShapeInfo."""
@@ -241,6 +242,8 @@ class LocalTensor(BaseTensor):
     def to_file(self, file_name: str) -> None:
         """Write the tensor's bytes to a file. Page: ToFile (CPU debugging)."""
         here = self.place
+        if not isinstance(file_name, (str, PathLike)):
+            raise ArgumentTypeError("to_file", "is no path", operand="file_name", value=file_name)
         with open(file_name, "wb") as file:
             file.write(here.array(_inside(here, here.nbytes // here.dtype.size, "to_file")).tobytes())
 
@@ -306,9 +309,7 @@ class LocalTensorAuto(LocalTensor):
     def __init__(self, dtype: DataType, shape: Any) -> None:
         core = running("LocalTensorAuto")
         self.lease = None
-        dtype = ir_value.unwrap(dtype)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError("LocalTensorAuto", "is no data type", operand="dtype", value=dtype)
+        dtype = element_type(dtype, "LocalTensorAuto")
         dims = shape if isinstance(shape, (tuple, list)) else (shape,)
         elements = math.prod(_natural(n, "LocalTensorAuto", "shape") for n in dims)
         nbytes = -(-elements * dtype.size // 32) * 32

@@ -89,7 +89,7 @@ class Ids:
         self.core, self.event = core, event
         row = core.flags[event]
         self.real = row is not None
-        self.flags: list[Any] = [row[i] if row is not None else Spare(i) for i in range(IDS)]
+        self.flags: Any = row if row is not None else [Spare(i) for i in range(IDS)]
         self.free = _ALL
 
     @property
@@ -139,7 +139,7 @@ class Ids:
             self.give(flag)
 
     def _exhausted(self, operation: str, site: Site) -> NoReturn:
-        holders = ", ".join(f"{flag.id}: {flag.holder or 'alloc_event_id'}" for flag in self.flags)
+        holders = ", ".join(f"{flag.id}: {flag.holder or 'alloc_event_id'}" for flag in map(self.flags.__getitem__, range(IDS)))
         text = f"all {IDS} ids of {self.name} are taken ({holders}); rule: at most {IDS} at once, queues included"
         fault(self.core, "EVENT_EXHAUSTED", text, site, operation)
 
@@ -148,6 +148,7 @@ def guard(core: Core) -> None:
     """A TPipe begins: no id may be used without having been given out."""
     for row in core.flags:
         if row is not None:
+            row.guarded = True
             for flag in row.values():
                 flag.guard, flag.holder = True, ""
 
@@ -156,6 +157,7 @@ def unguard(core: Core) -> None:
     """A TPipe has ended: the author owns the ids, but for the reserved ones."""
     for row in core.flags:
         if row is not None:
+            row.guarded = False
             for flag in row.values():
                 flag.guard, flag.holder = flag.id in RESERVED, ""
 

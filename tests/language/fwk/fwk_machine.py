@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ascsim.hw.checks import Checks
+from ascsim.hw.core import Core
 from ascsim.hw.current import core as current
 from ascsim.hw.device import Device
 from ascsim.hw.instruction import Plan
@@ -17,9 +18,10 @@ from ascsim.language.fwk import TPipe, TQue, TQueBind
 KERNEL_TYPE = {"aiv": 0, "aic": 1, "mix": 7}
 
 
-def run(body: Callable[[], Any], kind: str = "aiv", checks: Checks | None = None) -> Device:
+def run(body: Callable[[], Any], kind: str = "aiv", checks: Checks | None = None, machine: type[Core] = Core) -> Device:
     """The device after a launch of one block; raises what the kernel raised."""
     device = Device(soc("Ascend910B1"), KERNEL_TYPE[kind], 1, checks=checks or Checks())
+    device.machine = machine
     device.run(body)
     return device
 

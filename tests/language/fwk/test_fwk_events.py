@@ -4,6 +4,7 @@ import pytest
 from fwk_machine import collected, line_of, run
 
 from ascsim.hw.checks import Checks
+from ascsim.hw.core import Core
 from ascsim.hw.errors import ArgumentValueError, QueueError, SimulatorWarning, SyncError
 from ascsim.hw.events import EVENTS
 from ascsim.language.basic import set_flag, wait_flag
@@ -57,19 +58,30 @@ def test_no_path(src, dst):
 def test_queue_sets_and_waits_its_events(pos, kind, forward, back, ids):
     seen = []
 
+    class Watched(Core):
+        """Notes flags, once the pipe stands."""
+
+        __slots__ = ()
+
+        def set_flag(self, flag, site=None):
+            if "tpipe" in self.state:
+                seen.append(("set", flag.name))
+            super().set_flag(flag, site)
+
+        def wait_flag(self, flag, site=None):
+            seen.append(("wait", flag.name))
+            super().wait_flag(flag, site)
+
     def body():
         pipe = TPipe()
-        core = pipe.core
-        set_real, wait_real = core.set_flag, core.wait_flag
-        core.set_flag = lambda flag, site: (seen.append(("set", flag.name)), set_real(flag, site))
-        core.wait_flag = lambda flag, site: (seen.append(("wait", flag.name)), wait_real(flag, site))
+        seen.clear()
         queue = TQue(pos, 1)
         pipe.init_buffer(queue, 1, 512)
         for _ in range(2):
             queue.enque(queue.alloc_tensor(float32))
             queue.free_tensor(queue.deque(float32))
 
-    run(body, kind)
+    run(body, kind, machine=Watched)
     forward, back = f"{forward} id {ids[0]}", f"{back} id {ids[1]}"
     turn = [("set", forward), ("wait", forward), ("set", back)]
     assert seen[:7] == [*turn, ("wait", back), *turn]

@@ -1,0 +1,565 @@
+"""Bad input to the instructions: what is raised, with which words, and how severe it is.
+
+A fault ends the launch by default; a warning is given by default and raised under strict checks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from basic_machine import at, codes, launch, order, ub
+
+from ascsim.hw.checks import Checks
+from ascsim.hw.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    MemoryFault,
+    NotSimulatedError,
+    OperandError,
+    SimulatorWarning,
+    SyncError,
+    TrapError,
+)
+from ascsim.language.basic import (
+    add,
+    adds,
+    data_copy,
+    data_copy_pad,
+    data_sync_barrier,
+    div,
+    duplicate,
+    exp,
+    pipe_barrier,
+    set_flag,
+    set_mask_count,
+    set_pad_value,
+    set_vector_mask,
+    shift_left,
+    trap,
+    wait_flag,
+)
+from ascsim.language.core import (
+    BinaryRepeatParams,
+    DataCopyExtParams,
+    DataCopyPadExtParams,
+    DataCopyParams,
+    GlobalTensor,
+    HardEvent,
+    LocalMemAllocator,
+    LocalTensor,
+    MaskMode,
+    MemDsbT,
+    Nd2NzParams,
+    PipeID,
+    SliceInfo,
+    TPosition,
+    UnaryRepeatParams,
+)
+from ascsim.language.core import dtype as dt
+
+BOTH, ONE = BinaryRepeatParams(), UnaryRepeatParams()
+UB_BYTES = 192 * 1024
+
+
+def f(start: int = 0, elements: int = 256) -> LocalTensor:
+    return ub(dt.float32, start, elements)
+
+
+def filled(*tensors: LocalTensor) -> None:
+    for tensor in tensors:
+        duplicate(tensor, 1, tensor.get_size())
+
+
+# name: (call, error, what its text holds)
+FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
+    # operands
+    "none": (lambda: add(None, f(), f(), 8), OperandError, ("BAD_POSITION", "add: dst = None", "rule: a LocalTensor")),
+    "int": (lambda: add(f(), 3, f(), 8), OperandError, ("BAD_POSITION", "src0 = 3 is a int")),
+    "numpy": (lambda: add(f(), f(), np.zeros(2), 8), OperandError, ("BAD_POSITION", "src1 = array([0., 0.])")),
+    "global": (lambda: add(f(), f(), GlobalTensor(), 8), OperandError, ("BAD_POSITION", "src1 = GlobalTensor(")),
+    "no memory": (lambda: add(LocalTensor(dt.float32), f(), f(), 8), Exception, ("QUE_NOT_INIT", "dst")),
+    "position": (
+        lambda: add(ub(dt.float32, 0, 64, TPosition.A1), f(), f(), 8),
+        OperandError,
+        ("BAD_POSITION", "dst lies in A1", "VECIN", "VECOUT", "VECCALC"),
+    ),
+    "type": (
+        lambda: exp(ub(dt.int32), ub(dt.int32), 8),
+        OperandError,
+        ("BAD_DTYPE", "exp", "int32", "float16, float32"),
+    ),
+    "type of div": (lambda: div(ub(dt.int16), ub(dt.int16), ub(dt.int16), 8), OperandError, ("BAD_DTYPE", "int16")),
+    "mixed types": (
+        lambda: add(f(), ub(dt.int32), f(), 8),
+        OperandError,
+        ("BAD_DTYPE", "src0 has type int32, dst has float32", "one type for all"),
+    ),
+    "misaligned": (
+        lambda: add(f(20), f(512), f(1024), 8),
+        MemoryFault,
+        ("MISALIGNED_ADDR", "add: dst starts at byte 20 of UB", "a multiple of 32", "5 elements less or 3 more"),
+    ),
+    "misaligned view": (lambda: add(f(), f()[9:], f(), 8), MemoryFault, ("MISALIGNED_ADDR", "src0 starts at byte 36")),
+    # count, mask, repeats, strides
+    "count": (lambda: add(f(), f(), f(), -1), OperandError, ("BAD_MASK", "count = -1", "nearest legal value: 0")),
+    "count kind": (lambda: add(f(), f(), f(), 2.5), ArgumentTypeError, ("add: count = 2.5", "an integer")),
+    "no count": (lambda: add(f(), f(), f()), ArgumentTypeError, ("add: count", "NoneType")),
+    "count list": (lambda: adds(f(), f(), 1, [1, 2]), ArgumentTypeError, ("adds: count = [1, 2]",)),
+    "mask 0": (
+        lambda: add(f(), f(), f(), 0, 1, BOTH),
+        OperandError,
+        ("BAD_MASK", "mask = 0", "nearest legal value: 1"),
+    ),
+    "mask 65": (
+        lambda: add(f(), f(), f(), 65, 1, BOTH),
+        OperandError,
+        ("BAD_MASK", "add: mask = 65; rule: 1 to 64 lanes", "nearest legal value: 64"),
+    ),
+    "mask 129": (
+        lambda: exp(ub(dt.float16), ub(dt.float16), 129, 1, ONE),
+        OperandError,
+        ("BAD_MASK", "exp: mask = 129; rule: 1 to 128", "nearest legal value: 128"),
+    ),
+    "mask of three": (
+        lambda: add(f(), f(), f(), [1, 2, 3], 1, BOTH),
+        OperandError,
+        ("BAD_MASK", "mask = [1, 2, 3]", "[low word, high word]"),
+    ),
+    "mask word": (
+        lambda: add(f(), f(), f(), [1 << 64, 0], 1, BOTH),
+        OperandError,
+        ("BAD_MASK", "two words of 64 bits"),
+    ),
+    "mask kind": (lambda: add(f(), f(), f(), "all", 1, BOTH), ArgumentTypeError, ("add: mask = 'all'", "an integer")),
+    "mask number in counter mode": (
+        lambda: (set_mask_count(), add(f(), f(), f(), 9, 1, BOTH)),
+        OperandError,
+        ("BAD_MASK", "mask = 9", "mask = [9, 0]"),
+    ),
+    "repeat 256": (
+        lambda: add(f(), f(), f(), 64, 256, BOTH),
+        OperandError,
+        ("BAD_REPEAT", "add: repeat_times = 256; rule: 0 to 255; nearest legal value: 255"),
+    ),
+    "repeat -1": (lambda: adds(f(), f(), 1, 64, -1, ONE), OperandError, ("BAD_REPEAT", "nearest legal value: 0")),
+    "no strides": (
+        lambda: add(f(), f(), f(), 64, 2),
+        OperandError,
+        ("BAD_STRIDE", "repeat_params = None", "a BinaryRepeatParams"),
+    ),
+    "other strides": (
+        lambda: add(f(), f(), f(), 64, 2, ONE),
+        OperandError,
+        ("BAD_STRIDE", "UnaryRepeatParams(", "a BinaryRepeatParams"),
+    ),
+    "dst block stride 0": (
+        lambda: exp(f(), f(), 64, 1, UnaryRepeatParams(0, 1, 8, 8)),
+        OperandError,
+        ("BAD_STRIDE", "block stride of dst is 0", "nearest legal value: 1"),
+    ),
+    "stride 256": (
+        lambda: BinaryRepeatParams(1, 1, 256),
+        ArgumentValueError,
+        ("BAD_STRIDE: BinaryRepeatParams: src1_blk_stride = 256", "0..255", "nearest legal value: 255"),
+    ),
+    "gap 65536": (
+        lambda: DataCopyParams(1, 1, 65536, 0),
+        ArgumentValueError,
+        ("BAD_STRIDE: DataCopyParams: src_stride = 65536", "nearest legal value: 65535"),
+    ),
+    "fill stride": (
+        lambda: duplicate(f(), 1, 64, 1, 1, 256),
+        OperandError,
+        ("BAD_STRIDE", "duplicate: dst_repeat_stride = 256; rule: 0 to 255", "nearest legal value: 255"),
+    ),
+    "fill without strides": (lambda: duplicate(f(), 1, 64, 1), ArgumentTypeError, ("duplicate: dst_block_stride",)),
+    "length 65": (
+        lambda: set_vector_mask(65, dtype=dt.float32, mode=MaskMode.NORMAL),
+        OperandError,
+        ("BAD_MASK", "set_vector_mask: length = 65", "0 to 64 lanes of float32", "nearest legal value: 64"),
+    ),
+    "mask type": (lambda: set_vector_mask(5, dtype=3, mode=0), ArgumentTypeError, ("set_vector_mask: dtype = 3",)),
+    # scalars
+    "shift 17": (
+        lambda: shift_left(ub(dt.int16), ub(dt.int16), 17, 8),
+        ArgumentValueError,
+        ("scalar = 17", "0 to 16", "nearest legal value: 16"),
+    ),
+    "scalar text": (lambda: adds(f(), f(), "1", 8), ArgumentTypeError, ("'1'", "a str is no number")),
+    "scalar infinite": (lambda: adds(ub(dt.int32), ub(dt.int32), float("inf"), 8), Exception, ("does not fit int32",)),
+    # where memory ends
+    "past UB": (
+        lambda: duplicate(f(UB_BYTES - 256, 64), 1, 65),
+        MemoryFault,
+        ("OOB_PHYS", "duplicate: dst touches UB bytes [196352:196612)", "4 bytes past the end of UB (196608 bytes)"),
+    ),
+    "before UB": (lambda: duplicate(f()[-8:], 1, 8), MemoryFault, ("OOB_PHYS", "32 bytes before the start of UB")),
+    "allocator": (
+        lambda: (
+            LocalMemAllocator().alloc(TPosition.VECIN, dt.float32, 40000),
+            LocalMemAllocator().alloc(TPosition.VECIN, dt.float32, 49153),
+        ),
+        MemoryFault,
+        (
+            "MEM_OVERFLOW",
+            "alloc(VECIN, float32, 49153) asks for 196640 bytes of UB, 196608 of 196608 are available",
+            "buffers so far: alloc(VECIN, float32, 40000) 160000",
+        ),
+    ),
+    "get_value": (
+        lambda: f(UB_BYTES - 256, 64).get_value(64),
+        MemoryFault,
+        ("OOB_PHYS", "get_value: index = 64; rule: 0 to 63", "nearest legal value: 63"),
+    ),
+    "get_value -1": (lambda: f(512).get_value(-1), MemoryFault, ("OOB_PHYS", "index = -1", "nearest legal value: 0")),
+    "set_value": (lambda: f().set_value(1 << 40, 1), MemoryFault, ("OOB_PHYS", "set_value: index = 1099511627776")),
+    "set_value kind": (lambda: f().set_value(0, "x"), ArgumentTypeError, ("set_value", "a str is no number")),
+    "get_value position": (
+        lambda: ub(dt.float32, 0, 8, TPosition.B1).get_value(0),
+        OperandError,
+        ("BAD_POSITION", "get_value: operand = B1", "VECIN, VECOUT and VECCALC"),
+    ),
+    # views
+    "stop": (lambda: f()[1:2], ArgumentValueError, ("LocalTensor[]", "slice(1, 2, None)", "rule: t[i] or t[i:]")),
+    "no start": (lambda: f()[:], ArgumentValueError, ("LocalTensor[]", "rule: t[i] or t[i:]")),
+    "step": (lambda: f()[0::2], ArgumentValueError, ("LocalTensor[]", "rule: t[i] or t[i:]")),
+    "text index": (lambda: f()["a"], ArgumentTypeError, ("LocalTensor[]: offset = 'a'", "an integer")),
+    "global stop": (lambda: GlobalTensor()[1:2], ArgumentValueError, ("GlobalTensor[]", "rule: t[i] or t[i:]")),
+    "global text": (lambda: GlobalTensor()["a"], ArgumentTypeError, ("GlobalTensor[]: offset = 'a'",)),
+    # flags and pipes
+    "event id 8": (
+        lambda: set_flag(HardEvent.MTE2_V, 8),
+        SyncError,
+        ("FLAG_BAD_ID", "set_flag: event_id = 8; rule: 0 to 7; nearest legal value: 7"),
+    ),
+    "event id -1": (lambda: wait_flag(HardEvent.MTE2_V, -1), SyncError, ("FLAG_BAD_ID", "wait_flag: event_id = -1")),
+    "event id text": (lambda: set_flag(HardEvent.MTE2_V, "a"), ArgumentTypeError, ("set_flag: event_id = 'a'",)),
+    "event text": (lambda: set_flag("MTE2_V", 0), ArgumentTypeError, ("set_flag: event = 'MTE2_V'",)),
+    "event number": (lambda: set_flag(99, 0), SyncError, ("FLAG_BAD_PAIR", "event = 99", "a HardEvent, 0 to 34")),
+    "event kind": (lambda: set_flag([], 0), ArgumentTypeError, ("set_flag: event = []",)),
+    "pipe": (lambda: pipe_barrier(PipeID.PIPE_S), OperandError, ("BAD_PIPE", "pipe_barrier", "PIPE_V", "PIPE_ALL")),
+    "pipe kind": (lambda: pipe_barrier("V"), ArgumentTypeError, ("pipe_barrier: pipe = 'V'",)),
+    "pipe of a cube core": (
+        lambda: pipe_barrier(PipeID.PIPE_M),
+        OperandError,
+        ("WRONG_CORE", "aiv cores have no pipe M"),
+    ),
+    "memory": (lambda: data_sync_barrier(MemDsbT.SEQ), OperandError, ("BAD_PIPE", "MemDsbT.ALL, DDR or UB")),
+    "trap": (trap, TrapError, ("TRAP", "the kernel stopped itself")),
+    "pad position": (lambda: set_pad_value(1, TPosition.A1), OperandError, ("BAD_POSITION", "MAX, VECIN or VECOUT")),
+    "pad value": (lambda: set_pad_value("1"), ArgumentTypeError, ("set_pad_value: padding_value = '1'",)),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault(name):
+    call, error, texts = FAULTS[name]
+    with pytest.raises(error) as caught:
+        launch(call)
+    message = str(caught.value)
+    for text in texts:
+        assert text in message
+
+
+# the same with a global tensor of 64 float32 (`g`) as argument
+COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
+    "no tensor": (
+        lambda g: data_copy(None, g, 8),
+        ArgumentTypeError,
+        ("data_copy: dst", "LocalTensor or GlobalTensor"),
+    ),
+    "no source": (lambda g: data_copy(f(), 3, 8), ArgumentTypeError, ("data_copy: src = 3", "is no tensor")),
+    "both global": (
+        lambda g: data_copy(g, g, 8),
+        OperandError,
+        ("BAD_POSITION", "dst = GlobalTensor", "a LocalTensor"),
+    ),
+    "no buffer": (
+        lambda g: data_copy(f(), GlobalTensor(), 8),
+        ArgumentTypeError,
+        ("src", "call set_global_buffer first"),
+    ),
+    "no buffer pad": (
+        lambda g: data_copy_pad(GlobalTensor(), f(), DataCopyExtParams(1, 4, 0, 0, 0)),
+        ArgumentTypeError,
+        ("data_copy_pad: dst", "call set_global_buffer first"),
+    ),
+    "types": (
+        lambda g: data_copy(ub(dt.int32), g, 8),
+        OperandError,
+        ("BAD_DTYPE", "dst has type int32, src has float32", "one type for both"),
+    ),
+    "types in UB": (lambda g: data_copy(ub(dt.int32), f(512), 8), OperandError, ("BAD_DTYPE", "one type for both")),
+    "misaligned": (
+        lambda g: data_copy(f()[1:], g, 8),
+        MemoryFault,
+        ("MISALIGNED_ADDR", "dst starts at byte 4", "1 elements less or 7 more"),
+    ),
+    "no amount": (lambda g: data_copy(f(), g), ArgumentTypeError, ("data_copy", "count or parameters")),
+    "count kind": (lambda g: data_copy(f(), g, "8"), ArgumentTypeError, ("data_copy: count = '8'",)),
+    "count": (lambda g: data_copy(f(), g, -8), OperandError, ("BAD_MASK", "count = -8", "nearest legal value: 0")),
+    "blocks": (
+        lambda g: data_copy(f(), g, DataCopyParams(4096, 1, 0, 0)),
+        OperandError,
+        ("BAD_STRIDE", "block_count = 4096; rule: 0 to 4095; nearest legal value: 4095"),
+    ),
+    "cube form": (lambda g: data_copy(f(), g, Nd2NzParams(1, 1, 1, 1, 1, 1, 1, 1)), Exception, ("data_copy",)),
+    "slices": (lambda g: data_copy(f(), g, [SliceInfo()], 3, 1), ArgumentTypeError, ("slice_list2 = 3", "SliceInfo")),
+    "slice of UB": (
+        lambda g: data_copy(f(), g, [SliceInfo(0, 18, 3, 1, 24)], [SliceInfo(0, 18, 3, 1, 24)], 1),
+        OperandError,
+        ("BAD_STRIDE", "stride = 3 elements on the UB side"),
+    ),
+    "slice that does not fit": (
+        lambda g: data_copy(f(), g, [SliceInfo(0, 8, 0, 1, 24)], [SliceInfo(0, 8, 0, 1, 24)], 1),
+        ArgumentValueError,
+        ("whole bursts",),
+    ),
+    "slice without shapes": (
+        lambda g: data_copy(f(), g, [SliceInfo(0, 7, 0, 1, 0)] * 2, [SliceInfo(0, 7, 0, 1, 0)] * 2, 2),
+        ArgumentValueError,
+        ("shape_value", "set_shape_info"),
+    ),
+    "pad length": (
+        lambda g: data_copy_pad(f(), g, DataCopyExtParams(1, 6, 0, 0, 0)),
+        OperandError,
+        ("BAD_STRIDE", "block_len = 6; rule: a multiple of 4 bytes; nearest legal value: 4"),
+    ),
+    "pad length limit": (
+        lambda g: data_copy_pad(f(), g, DataCopyExtParams(1, 2097152, 0, 0, 0)),
+        OperandError,
+        ("BAD_STRIDE", "block_len = 2097152", "nearest legal value: 2097151"),
+    ),
+    "padding": (
+        lambda g: data_copy_pad(
+            f(), g, DataCopyExtParams(1, 4, 0, 0, 0), DataCopyPadExtParams(dt.float32, True, 9, 0, 0)
+        ),
+        OperandError,
+        ("BAD_STRIDE", "left_padding = 9; rule: at most 8 elements (32 bytes); nearest legal value: 8"),
+    ),
+    "pad type": (
+        lambda g: data_copy_pad(
+            f(), g, DataCopyExtParams(1, 4, 0, 0, 0), DataCopyPadExtParams(dt.int32, True, 1, 0, 0)
+        ),
+        OperandError,
+        ("BAD_DTYPE", "pad_params has type int32, the tensors have float32"),
+    ),
+    "pad of a store": (
+        lambda g: data_copy_pad(
+            g, f(), DataCopyExtParams(1, 4, 0, 0, 0), DataCopyPadExtParams(dt.float32, True, 1, 0, 0)
+        ),
+        OperandError,
+        ("BAD_POSITION", "only copies from global memory to UB are padded"),
+    ),
+    "pad inside UB": (
+        lambda g: data_copy_pad(f(), f(512), DataCopyExtParams(1, 4, 0, 0, 0)),
+        OperandError,
+        ("BAD_POSITION", "lies in global memory"),
+    ),
+    "pad parameters": (
+        lambda g: data_copy_pad(f(), g, 4),
+        ArgumentTypeError,
+        ("data_copy_params = 4", "DataCopyExtParams"),
+    ),
+    "past the padding": (
+        lambda g: data_copy(f(0, 4096), g[1080:], 16),
+        MemoryFault,
+        ("OOB_GM", "data_copy reads bytes [4320:4384) of argument 'a0' (256 bytes), 4128 bytes past its end"),
+    ),
+    "before": (lambda g: data_copy(f(), g[-8:], 8), MemoryFault, ("OOB_GM", "32 bytes before its start")),
+    "store past the padding": (
+        lambda g: (filled(f()), order(HardEvent.V_MTE3), data_copy(g[1088:], f(), 8)),
+        MemoryFault,
+        ("OOB_GM", "data_copy writes bytes [4352:4384)", "4128 bytes past its end"),
+    ),
+    "past UB": (
+        lambda g: data_copy(f(UB_BYTES - 32), g, 16),
+        MemoryFault,
+        ("OOB_PHYS", "data_copy: dst touches UB bytes [196576:196640), 32 bytes past the end of UB"),
+    ),
+    "element before": (lambda g: g.get_value(-1), MemoryFault, ("OOB_GM", "before its start")),
+    "element past the padding": (lambda g: g.get_value(5000), MemoryFault, ("OOB_GM", "past its end")),
+    "element of nothing": (lambda g: GlobalTensor().get_value(0), ArgumentValueError, ("get_value", "no buffer yet")),
+}
+
+
+@pytest.mark.parametrize("name", COPY_FAULTS)
+def test_fault_of_a_copy(name):
+    call, error, texts = COPY_FAULTS[name]
+    with pytest.raises(error) as caught:
+        launch(lambda a: call(at(a)), np.ones(64, np.float32))
+    message = str(caught.value)
+    for text in texts:
+        assert text in message
+
+
+def test_copies_of_the_cube_side_say_that_they_are_not_built():
+    with pytest.raises(NotSimulatedError, match="A1 belong to the cube side"):
+        launch(lambda a: data_copy(ub(dt.float32, 0, 64, TPosition.A1), at(a), 8), np.ones(64, np.float32), kind="mix")
+
+
+# name: (call on a global tensor of 64 ones and one of 200 bytes' worth, code, words); a warning, strict raises
+WARNINGS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
+    "past a tensor": (
+        lambda g: filled(f(0, 64)) or adds(f(0, 48), f(0, 48), 1, 64),
+        "OOB_BUF",
+        ("adds: dst reaches 64 bytes past its tensor (48 elements of float32, bytes [0:192) of UB)",),
+    ),
+    "copy past a tensor": (
+        lambda g: data_copy(f(0, 8), g, 16),
+        "OOB_BUF",
+        ("data_copy: dst reaches 32 bytes past its tensor (32 bytes at byte 0 of UB)",),
+    ),
+    "slice beyond the end": (
+        lambda g: duplicate(f(0, 64)[72:], 1, 8),
+        "OOB_BUF",
+        ("dst reaches 32 bytes past its tensor (0 elements",),
+    ),
+    "element past a tensor": (
+        lambda g: f(0, 8).set_value(8, 1),
+        "OOB_BUF",
+        ("set_value: index = 8; rule: 0 to 7", "nearest legal value: 7"),
+    ),
+    "past an argument": (
+        lambda g: data_copy(f(), g[60:], 8),
+        "OOB_GM",
+        ("data_copy reads bytes [240:272) of argument 'a0' (256 bytes), 16 bytes past its end",),
+    ),
+    "half blocks": (
+        lambda g: data_copy(f(), g, 11),
+        "MISALIGNED_LEN",
+        ("count = 11 asks for 44 bytes, 32 are moved", "data_copy_pad moves single bytes"),
+    ),
+    "count 0": (lambda g: duplicate(f(), 1, 0), "ZERO_LENGTH", ("duplicate: count = 0",)),
+    "repeat 0": (lambda g: duplicate(f(), 1, 64, 0, 1, 8), "ZERO_LENGTH", ("duplicate: repeat_times = 0",)),
+    "mask list of zeros": (lambda g: duplicate(f(), 1, [0, 0], 1, 1, 8), "ZERO_LENGTH", ("duplicate: mask = 0",)),
+    "no blocks": (lambda g: data_copy(f(), g, DataCopyParams(0, 1, 0, 0)), "ZERO_LENGTH", ("block_count = 0",)),
+    "no length": (lambda g: data_copy_pad(f(), g, DataCopyExtParams(1, 0, 0, 0, 0)), "ZERO_LENGTH", ("block_len = 0",)),
+    "mask bits": (
+        lambda g: duplicate(f(), 1, [1, 1], 1, 1, 8),
+        "BAD_MASK",
+        ("mask = [0x1, 0x1] sets bits beyond the 64 lanes",),
+    ),
+    "id 6": (
+        lambda g: order_with(6),
+        "FLAG_RESERVED_ID",
+        ("MTE2_V id 6: ids 6 and 7 are kept by the system", "0 to 5"),
+    ),
+    "id 7": (lambda g: order_with(7), "FLAG_RESERVED_ID", ("MTE2_V id 7",)),
+    "event of the cube": (
+        lambda g: set_flag(HardEvent.M_MTE1, 0),
+        "FLAG_BAD_PAIR",
+        ("event M_MTE1 does not exist on aiv cores; the call does nothing",),
+    ),
+    "undefined": (
+        lambda g: adds(f(), f(512), 1, 8),
+        "UNINIT_READ",
+        ("adds, ", "(V) uses undefined bytes [512:544) of UB", "never written"),
+    ),
+    "partly undefined": (
+        lambda g: (
+            data_copy_pad(f(), g, DataCopyExtParams(1, 40, 0, 0, 0)),
+            order(HardEvent.MTE2_V),
+            adds(f(), f(), 1, 24),
+        ),
+        "UNINIT_READ",
+        ("uses undefined bytes [64:96) of UB", "the nearest write before it is data_copy_pad"),
+    ),
+}
+
+
+def order_with(number: int) -> None:
+    set_flag(HardEvent.MTE2_V, number)
+    wait_flag(HardEvent.MTE2_V, number)
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_warning(name):
+    call, code, texts = WARNINGS[name]
+    with pytest.warns(SimulatorWarning) as given:
+        launch(lambda a: call(at(a)), np.ones(64, np.float32))
+    message = " | ".join(str(one.message) for one in given)
+    for text in (code, *texts):
+        assert text in message
+    with pytest.raises(Exception, match=code):
+        launch(lambda a: call(at(a)), np.ones(64, np.float32), checks=Checks.strict())
+
+
+def test_what_is_past_a_tensor_is_done_all_the_same():
+    out = np.zeros(64, np.float32)
+
+    def body(a):
+        duplicate(f(0, 8), 3, 16)
+        order(HardEvent.V_MTE3)
+        data_copy(at(a), f(0, 64), 16)
+
+    launch(body, out, checks=Checks.collect())
+    assert out.tolist() == [3.0] * 16 + [0.0] * 48
+
+
+def test_past_the_declared_buffer_but_inside_the_argument():
+    def body(a):
+        gm = GlobalTensor()
+        gm.set_global_buffer(a, 8)
+        data_copy(f(), gm, 16)
+
+    device = launch(body, np.ones(64, np.float32), checks=Checks.collect())
+    (found,) = device.findings
+    assert (found.code, found.severity) == ("OOB_BUF", "warn")
+    assert "src reaches 32 bytes past the buffer that set_global_buffer declared for 'a0'" in found.message
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda: add(f(0), f(32), f(1024), 16), "OVERLAP_PARTIAL"),
+        (lambda: data_copy(f(0), f(32), 16), "OVERLAP_PARTIAL"),
+        (lambda: adds(f(256), f(0), 1, 64, 2, ONE), "OVERLAP_REPEAT"),
+    ],
+)
+def test_overlaps_that_no_rule_allows_are_faults(call, code):
+    def body():
+        filled(f(0, 1024))
+        call()
+
+    with pytest.raises(OperandError, match=code):
+        launch(body)
+    assert codes(launch(body, checks=Checks.collect())) == [code]
+
+
+def test_copies_inside_ub_may_coincide_or_interleave():
+    def body():
+        filled(f(0, 1024))
+        data_copy(f(0), f(0), 16)
+        data_copy(f(0), f(32), DataCopyParams(2, 1, 1, 1))  # blocks 0 and 2 from blocks 1 and 3
+
+    assert codes(launch(body, checks=Checks.collect())) == []
+
+
+# --- kinds of cores -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: add(f(), f(), f(), 8), lambda: f().get_value(0), lambda: duplicate(f(), 1, 8)]
+)
+def test_a_vector_call_in_a_cube_kernel_is_a_fault(call):
+    with pytest.raises(OperandError, match="WRONG_CORE"):
+        launch(call, kind="aic")
+
+
+def test_in_a_mix_kernel_the_other_kind_of_core_does_nothing_and_says_nothing():
+    out = np.zeros(8, np.float32)
+
+    def body(a):
+        duplicate(f(), 5, 8)
+        order(HardEvent.V_MTE3)
+        data_copy(at(a), f(), 8)
+        pipe_barrier(PipeID.PIPE_M)
+        set_flag(HardEvent.M_MTE1, 0)
+        wait_flag(HardEvent.M_MTE1, 0)
+
+    device = launch(body, out, kind="mix", checks=Checks.collect())
+    assert [found for found in codes(device) if not found.startswith("GM_RACE")] == []  # both AIVs store fives
+    assert out.tolist() == [5.0] * 8

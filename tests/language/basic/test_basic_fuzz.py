@@ -1,0 +1,178 @@
+"""Whatever is handed to an instruction: an error that it raises is one of the package's own. And: not outside a kernel."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from basic_machine import at, launch, ub
+
+from ascsim.hw.checks import Checks
+from ascsim.hw.errors import LaunchError, SimulatorError
+from ascsim.language.core import (
+    BinaryRepeatParams,
+    DataCopyExtParams,
+    DataCopyPadExtParams,
+    DataCopyParams,
+    GlobalTensor,
+    HardEvent,
+    LocalMemAllocator,
+    LocalTensor,
+    LocalTensorAuto,
+    PipeID,
+    SliceInfo,
+    TPosition,
+    UnaryRepeatParams,
+    number,
+)
+from ascsim.language.core import dtype as dt
+
+MODULES = "block_sync common data_copy sys_var vec_binary vec_binary_scalar vec_duplicate vec_unary".split()
+FUNCTIONS = {
+    name: getattr(module, name)
+    for module in (importlib.import_module(f"ascsim.language.basic.{name}") for name in MODULES)
+    for name in module.__all__
+}
+JUNK = [
+    None,
+    "a",
+    "",
+    b"x",
+    1.5,
+    float("nan"),
+    float("inf"),
+    -1,
+    1 << 80,
+    -(1 << 80),
+    [],
+    [1],
+    [None, 1],
+    (1, 2, 3),
+    {},
+]
+JUNK += [object(), print, int, np.zeros(3), np.float32(2), True, {1: 2}, 3j]
+DRAWS = 150  # calls a form; each argument is junk or something that another argument may be
+
+
+def legal(address: Any) -> list[Any]:
+    """Things that arguments of some call may be. Made in a kernel."""
+    tensors = [ub(dt.float32, 0, 64), ub(dt.int16, 512, 64), ub(dt.float16, 33, 9), ub(dt.float32, 0, 8, TPosition.A1)]
+    params = [BinaryRepeatParams(), UnaryRepeatParams(), DataCopyParams(2, 1, 0, 0), DataCopyExtParams(1, 8, 0, 0, 0)]
+    params += [DataCopyPadExtParams(dt.float32, True, 1, 0, 0), [SliceInfo(0, 7, 0, 1, 8)]]
+    numbers = [0, 1, 2, 8, 64, 255, [1, 0], number(3, dt.int32), number(2, dt.int64), number(0.5, dt.float32)]
+    others = [HardEvent.MTE2_V, PipeID.PIPE_V, dt.float32, TPosition.VECIN, GlobalTensor(), at(address)]
+    return [*tensors, *tensors, *params, *numbers, *others, LocalTensor(dt.float32)]
+
+
+def forms(function: Any) -> list[inspect.Signature]:
+    return list(getattr(function, "__overloads__", None) or [inspect.signature(function)])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_error_of_a_junk_call_is_one_of_the_package(name):
+    function, draw = FUNCTIONS[name], random.Random(name)
+    array = np.ones(64, np.float32)
+    for form in forms(function):
+        for _ in range(DRAWS if form.parameters else 1):
+            arguments: list[Any] = []
+
+            def body(address, form=form, arguments=arguments):
+                good = legal(address)
+                chosen = {key: draw.choice(draw.choice([JUNK, good, good])) for key in form.parameters}
+                arguments.append(chosen)
+                if name == "set_vector_mask":  # two of its parameters can only be named
+                    function(**chosen)
+                else:
+                    function(*chosen.values())
+
+            try:
+                launch(body, array.copy(), checks=Checks.collect())
+            except SimulatorError:
+                pass
+            except Exception as error:
+                raise AssertionError(f"{name}{tuple(arguments[-1].values())}: {error!r}") from error
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_outside_a_kernel(name):
+    """The arguments are those of a legal call, as far as there are any outside a kernel."""
+    known = {"event": HardEvent.MTE2_V, "pipe": PipeID.PIPE_V, "dtype": dt.float32, "mode": 0, "arg0": 0, "pos": 9}
+    known |= {"dst": GlobalTensor(), "src": GlobalTensor(), "data_copy_params": DataCopyParams()}
+    known |= {"pad_params": None, "repeat_params": BinaryRepeatParams()}
+    for form in forms(FUNCTIONS[name]):
+        with pytest.raises(LaunchError, match=r"works inside a kernel, launched as kernel\[blocks\]"):
+            FUNCTIONS[name](**{key: known.get(key, 1) for key in form.parameters if key in usable(FUNCTIONS[name])})
+
+
+def usable(function: Any) -> set[str]:
+    return set(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: LocalTensor(dt.float32), LocalMemAllocator, lambda: LocalTensorAuto(dt.float32, 8)]
+)
+def test_tensors_outside_a_kernel(make):
+    with pytest.raises(LaunchError, match="works inside a kernel"):
+        make()
+
+
+METHODS: list[tuple[str, int]] = [
+    *[("__getitem__", 1), ("__call__", 1), ("__setitem__", 2), ("get_value", 1), ("set_value", 2), ("get_phy_addr", 1)],
+    *[("set_shape_info", 1), ("set_size", 1), ("set_buffer_len", 1), ("set_addr_with_offset", 2), ("set_user_tag", 1)],
+    *[("reinterpret_cast", 1), ("print", 1), ("to_file", 1), ("set_global_buffer", 2), ("set_l2_cache_hint", 2)],
+]
+
+
+@pytest.mark.parametrize(("method", "many"), METHODS)
+def test_an_error_of_a_junk_method_call_is_one_of_the_package(method, many, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(method)
+    for _ in range(DRAWS):
+        chosen: list[Any] = []
+
+        def body(address, chosen=chosen):
+            good = legal(address)
+            for tensor in (good[0], good[2], good[-1], good[-3], at(address)):
+                chosen[:] = [draw.choice(draw.choice([JUNK, good])) for _ in range(many)]
+                if hasattr(tensor, method) and not (method == "to_file" and chosen[0] in ("", b"x")):
+                    try:
+                        getattr(tensor, method)(*chosen)
+                    except SimulatorError:
+                        pass
+                    except Exception as error:
+                        raise AssertionError(f"{tensor!r}.{method}({chosen}): {error!r}") from error
+
+        launch(body, np.ones(64, np.float32), checks=Checks.collect())
+
+
+@pytest.mark.parametrize(
+    ("make", "many"),
+    [
+        (LocalTensor, 4),
+        (LocalTensorAuto, 2),
+        (LocalMemAllocator, 1),
+        (lambda *given: LocalMemAllocator().alloc(*given), 3),
+        (lambda *given: DataCopyPadExtParams(*given), 5),
+        (lambda *given: SliceInfo(*given), 5),
+    ],
+)
+def test_an_error_of_a_junk_construction_is_one_of_the_package(make, many):
+    draw = random.Random(many)
+    for _ in range(DRAWS):
+        chosen: list[Any] = []
+
+        def body(address, chosen=chosen):
+            good = legal(address)
+            chosen += [draw.choice(draw.choice([JUNK, good, [dt.float32, TPosition.VECIN]])) for _ in range(many)]
+            make(*chosen)
+
+        try:
+            launch(body, np.ones(64, np.float32), checks=Checks.collect())
+        except SimulatorError:
+            pass
+        except Exception as error:
+            raise AssertionError(f"{chosen}: {error!r}") from error
