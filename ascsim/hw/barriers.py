@@ -21,7 +21,12 @@ class Barriers:
 
     __slots__ = ()
 
-    now: int
+    counted: int  # instructions issued when the scalar unit last worked or waited
+
+    @property
+    def now(self: Core) -> int:  # type: ignore[misc]
+        """Cycle of the scalar unit: its own work and waits, and the handing over of instructions since."""
+        return self.scalar.free + self.issue_cost * (sum(pipe.n for pipe in self.slots) - self.counted)
 
     def barrier(self: Core, pipe: Pipe, site: Site) -> None:  # type: ignore[misc]
         """pipe_barrier(P): what was issued to P ends before what will be issued to P starts."""
@@ -29,7 +34,7 @@ class Barriers:
             self.park(pipe, self.barrier, (pipe, site), site)
         elif pipe.clock[pipe.slot] != ALWAYS:
             pipe.clock = pipe.ended(self.now).clock
-            pipe.ready = max(pipe.ready, pipe.free + self.device.cost.barrier())
+            pipe.rest(pipe.free + self.device.cost.barrier())
 
     def barrier_all(self: Core, site: Site) -> None:  # type: ignore[misc]
         """pipe_barrier(PIPE_ALL): S waits until every pipe has drained."""
@@ -42,19 +47,24 @@ class Barriers:
         known = self.scalar.known
         for pipe in self.slots:
             known = merge(known, pipe.known)
-        return Token(
-            [pipe.n for pipe in self.slots], known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))
-        )
+        return Token([pipe.n for pipe in self.slots], known, max(self.now, *(pipe.free for pipe in self.slots)))
 
     def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
         """S has waited for a token: so has everything issued from now on, in every pipe."""
-        self.now = max(self.now, token.time)
+        self.scalar.rest(max(self.now, token.time))
+        self.catch_up()
         for pipe in self.slots:
             self._join(pipe, token)
 
+    def catch_up(self: Core) -> None:  # type: ignore[misc]
+        """What is issued from now on starts no earlier than the scalar unit has come."""
+        self.counted = sum(pipe.n for pipe in self.slots)
+        for pipe in self.slots:
+            pipe.rest(self.scalar.free)
+
     def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
         if pipe.parked is not None:  # no entry of the hardware's queue: what was issued before is not held to it
-            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.now, self.scalar.n))
+            pipe.parked.append((self._join, (pipe, token), None, self.turn, self.scalar.n))
             return
         pipe.clock = self.join(pipe.clock, token.clock)
         pipe.known = merge(pipe.known, token.known)
@@ -69,7 +79,7 @@ class Barriers:
             if any((memory, pipe.name) in LAST_ACCESS for memory in memories):
                 token = pipe.ended(self.now)
                 ended, known = self.join(ended, token.clock), merge(known, token.known)
-        self.join_scalar(Token(ended, known, max(self.now, *(max(pipe.free, pipe.ready) for pipe in self.slots))))
+        self.join_scalar(Token(ended, known, max(self.now, *(pipe.free for pipe in self.slots))))
         for memory in memories:
             self.fences[memory] = [pipe.n for pipe in self.slots]
 

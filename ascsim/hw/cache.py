@@ -59,6 +59,9 @@ def load(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> bytes
 
 def store(core: Core, gm: GlobalArray, at: int, data: bytes, site: Site) -> None:
     """set_value: changed in the cache; memory follows when the line is cleaned."""
+    plan = _plan(core, "set_value", gm_shape(len(data), write=True))
+    if at < 0 or at + len(data) > gm.nbytes:
+        core.stray(plan, site, gm, at, at + len(data))
     core.issue(_plan(core, "set_value"), site)
     core.polled = None
     for k, byte in enumerate(data):
@@ -93,6 +96,8 @@ def end(device: Device) -> None:
     for serial, line in sorted(device.leftover, key=lambda pair: pair[0]):
         name = device.core_name(serial)
         runs = line.runs(dirty=True)
+        if not runs:  # all of it lies in the padding
+            continue
         text = (
             f"set_value, {place(line.site)}: bytes [{runs[0][0]}:{runs[-1][1]}) of {line.array.name} are still in the "
             f"data cache of {name} when the kernel ends; needs data_cache_clean_and_invalid"

@@ -37,8 +37,8 @@ class Core(Flow, Barriers, Bounds):
     """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
 
     __slots__ = (
-        *("at_end", "atomic", "checks", "device", "epoch", "fences", "flags", "group", "hold_sets", "index"),
-        *("issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "now", "operands", "pad_value"),
+        *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flags", "group", "hold_sets", "index"),
+        *("issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "operands", "pad_value"),
         *("pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub", "touching"),
         *("turn",),
     )
@@ -87,7 +87,7 @@ class Core(Flow, Barriers, Bounds):
         self.mask = ALL_LANES
         self.atomic = PLAIN_STORE  # update of stores to global memory ("add", "max", "min") and its element type
         self.pad_value: Any = None  # of data_copy_pad; None: never set
-        self.now = 0  # cycle of the scalar unit
+        self.counted = 0
         self.turn = -1  # value of the innermost loop variable, for reports
         self.resumed = None
         self.marks: dict[int, Mark] = {}  # unit flags of the blocks of L0C
@@ -186,13 +186,13 @@ class Core(Flow, Barriers, Bounds):
             pipe.moved += plan.nbytes
             if not quiet and self.racing:
                 hazards.judge(self)
-        cycles, now, free = plan.cycles, self.now, pipe.free
-        if free < now or free < pipe.ready:  # the pipe stood idle
-            free = pipe.ready if pipe.ready > now else now
-            cycles += pipe.latency
-        pipe.free = free + cycles
-        pipe.busy += cycles
-        self.now = now + self.issue_cost
+        free = pipe.free + plan.cycles
+        if pipe.cold:
+            free += pipe.cold
+            pipe.cold = 0
+        pipe.free = free
+        if not slot:
+            self.catch_up()
         return result
 
     def _global(self, plan: Plan, me: Access, gm: GlobalArray, at: int, end: int) -> None:

@@ -154,7 +154,7 @@ class Device(Ledger):
     def _leave(self, core: Core) -> None:
         cache.leave(core)
         ends = [core.now, *(pipe.free for pipe in core.slots)]
-        busy = {pipe.name: pipe.busy for pipe in core.slots}
+        busy = {pipe.name: pipe.free - pipe.idle for pipe in core.slots}
         busy["S"] += core.issue_cost * sum(pipe.n for pipe in core.slots[1:])
         moved = {pipe.name: pipe.moved for pipe in core.slots}
         read, written = moved["S"] + moved["MTE2"], moved["MTE3"] + moved.get("FIX", 0)

@@ -29,7 +29,6 @@ class Flow:
     __slots__ = ()
 
     turn: int
-    now: int
     resumed: int | None  # while a parked entry executes: scalar instructions issued before it
 
     def set_flag(self: Core, flag: Flag, site: Site | None = None) -> None:  # type: ignore[misc]
@@ -46,7 +45,7 @@ class Flow:
             flag.last_set = site
             clock = src.clock.copy()
             clock[src.slot] = src.n
-            flag.tokens.append((clock, src.known, src.free if src.free > src.ready else src.ready))
+            flag.tokens.append((clock, src.known, src.free))
             return
         flag.outstanding += 1
         if flag.outstanding > 1:
@@ -67,11 +66,11 @@ class Flow:
     def _fire(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
         src = flag.src
         if flag.tokens and self.hold_sets:
-            src.parked = deque(((self._fire, (flag, site), site, self.turn, self.now, self.scalar.n),))
+            src.parked = deque(((self._fire, (flag, site), site, self.turn, self.scalar.n),))
             return
         clock = src.clock.copy()
         clock[src.slot] = src.n
-        flag.tokens.append((clock, src.known, max(src.free, src.ready, self.now)))
+        flag.tokens.append((clock, src.known, src.free))
         if flag.dst.parked is not None:
             self.wake(flag.dst)
 
@@ -84,8 +83,9 @@ class Flow:
             dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
                 dst.known = merge(dst.known, known)
-            if time > dst.ready:
-                dst.ready = time
+            if time > dst.free:  # `Pipe.rest`, in place
+                dst.idle += time - dst.free
+                dst.free, dst.cold = time, dst.latency
             return
         if site is None:
             site = author(2)
@@ -96,7 +96,7 @@ class Flow:
         elif dst is self.scalar:
             deadlock.scalar(self, flag, site)
         else:
-            dst.parked = deque(((self._take, (flag, site), site, self.turn, self.now, self.scalar.n),))
+            dst.parked = deque(((self._take, (flag, site), site, self.turn, self.scalar.n),))
 
     def _take(self: Core, flag: Flag, site: Site | None) -> None:  # type: ignore[misc]
         clock, known, time = flag.tokens.popleft()
@@ -107,8 +107,7 @@ class Flow:
             dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
                 dst.known = merge(dst.known, known)
-            if time > dst.ready:
-                dst.ready = time
+            dst.rest(time)
         if flag.src.parked is not None:
             self.wake(flag.src)
 
@@ -121,20 +120,20 @@ class Flow:
         depth = self.checks.queue_depth
         if depth is not None and len(queue) >= depth and sum(call != self._join for call, *_ in queue) >= depth:
             deadlock.queue_full(self, pipe, depth, site)
-        queue.append((call, args, site, self.turn, self.now, self.scalar.n))
+        queue.append((call, args, site, self.turn, self.scalar.n))
 
     def wake(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
         """A flag that a parked pipe may stand at has changed: its queue executes as far as it can."""
-        before = self.turn, self.now, self.resumed
+        before = self.turn, self.resumed
         try:
             self._run_parked(pipe)
         finally:
-            self.turn, self.now, self.resumed = before
+            self.turn, self.resumed = before
 
     def _run_parked(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
         queue = pipe.parked
         while queue:
-            call, args, _, self.turn, self.now, self.resumed = queue[0]
+            call, args, _, self.turn, self.resumed = queue[0]
             if self.stuck(call, args):
                 pipe.parked = queue
                 return

@@ -153,7 +153,7 @@ def settled(core: Core, earlier: Access, me: Access, memory: str) -> bool:
         core.join_scalar(token)
     else:
         second.clock = core.join(second.clock, token.clock)
-        second.ready = max(second.ready, token.time)
+        second.rest(token.time)
     me[6] = second.clock
     return True
 

@@ -56,21 +56,8 @@ class Pipe:
     """One in-order queue of a core."""
 
     __slots__ = (
-        *(
-            "busy",
-            "clock",
-            "floor",
-            "free",
-            "known",
-            "latency",
-            "moved",
-            "n",
-            "name",
-            "parked",
-            "ready",
-            "self_ordered",
-            "slot",
-        ),
+        *("clock", "cold", "floor", "free", "idle", "known", "latency", "moved", "n", "name", "parked", "self_ordered"),
+        "slot",
     )
 
     def __init__(self, name: str, slot: int, width: int, *, self_ordered: bool, latency: int = 0) -> None:
@@ -87,13 +74,19 @@ class Pipe:
         self.clock: Clock = self.floor
         self.known: Known = NOTHING
         self.parked: deque[tuple[Any, ...]] | None = None  # entries behind an unmet wait, the wait first
-        self.free = -1  # cycle at which everything issued so far has ended
-        self.ready = 0  # cycle before which the next instruction cannot start: flags and barriers
-        self.busy = 0  # cycles of work
+        self.free = 0  # cycle at which everything issued so far, waits included, has ended
+        self.idle = 0  # cycles up to `free` in which it did not work
+        self.cold = self.latency  # cycles that the next instruction pays because the pipe stands idle
         self.moved = 0  # bytes from or to global memory
+
+    def rest(self, until: int) -> None:
+        """Stand idle until a cycle."""
+        if until > self.free:
+            self.idle += until - self.free
+            self.free, self.cold = until, self.latency
 
     def ended(self, now: int) -> Token:
         """All that has ended once everything issued to this pipe so far has ended."""
         clock = self.clock.copy()
         clock[self.slot] = self.n
-        return Token(clock, self.known, max(self.free, self.ready, now))
+        return Token(clock, self.known, max(self.free, now))

@@ -52,7 +52,7 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
     if pipe.parked is not None:
         return core.park(pipe, issue, entry, site)
     if blocked(core, plan):
-        pipe.parked = deque(((issue, entry, site, core.turn, core.now, core.scalar.n),))
+        pipe.parked = deque(((issue, entry, site, core.turn, core.scalar.n),))
         return None
     fills = pipe.name == "M"
     marks = [core.marks[number] for number in blocks(plan)]
@@ -60,7 +60,7 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
         if mark.token is not None:
             pipe.clock = core.join(pipe.clock, mark.token.clock)
             pipe.known = merge(pipe.known, mark.token.known)
-            pipe.ready = max(pipe.ready, mark.token.time)
+            pipe.rest(mark.token.time)
         mark.open, mark.site = fills or value == 2, site
     result = core.issue(plan, site, gm, at)
     if value == 3:

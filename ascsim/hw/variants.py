@@ -51,13 +51,13 @@ class BareCore(Core):
             else:
                 view[:] = gm.data[at:end]
             pipe.moved += plan.nbytes
-        cycles, now, free = plan.cycles, self.now, pipe.free
-        if free < now or free < pipe.ready:  # the pipe stood idle
-            free = pipe.ready if pipe.ready > now else now
-            cycles += pipe.latency
-        pipe.free = free + cycles
-        pipe.busy += cycles
-        self.now = now + self.issue_cost
+        free = pipe.free + plan.cycles
+        if pipe.cold:
+            free += pipe.cold
+            pipe.cold = 0
+        pipe.free = free
+        if not pipe.slot:
+            self.catch_up()
         return result
 
     def set_flag(self, flag: Flag, site: Site | None = None) -> None:
@@ -68,7 +68,7 @@ class BareCore(Core):
         else:
             flag.outstanding = 1
             flag.last_set = site
-            flag.tokens.append((src.clock, NOTHING, src.free if src.free > src.ready else src.ready))
+            flag.tokens.append((src.clock, NOTHING, src.free))
 
     def wait_flag(self, flag: Flag, site: Site | None = None) -> None:
         """`wait_flag` where nothing asks for order."""
@@ -79,9 +79,10 @@ class BareCore(Core):
         flag.outstanding -= 1
         time = flag.tokens.popleft()[2]
         if dst is self.scalar:
-            self.now = max(self.now, time)
-        elif time > dst.ready:
-            dst.ready = time
+            dst.rest(max(self.now, time))
+            self.catch_up()
+        else:
+            dst.rest(time)
 
 
 class _Recorded(Core):

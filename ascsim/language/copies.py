@@ -131,11 +131,11 @@ def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, si
         defined = partial(_carry, memory.defined[start:end])
     else:
         rows = _rows(memory.bytes.data, here.start, filled, pitch, count)
-        run = partial(_load_rows, rows, length, src_pitch, count, pads)
+        left = pads.left * pads.size
+        run = partial(_load_rows, rows[:, left : left + length], src_pitch, _fills(rows, length, pads))
         known = np.lib.stride_tricks.as_strided(memory.defined[here.start :], (count, filled), (pitch, 1))
         defined = partial(_carry_rows, known, length, src_pitch, count, pads)
         if pads.value is None and not pads.repeats_first:
-            left = pads.left * pads.size
             edges = [(0, left), (left + length, filled - left - length)]
             pieces = tuple(_piece(here.start + off, n, pitch, count) for off, n in edges if n)
             voids = core.region("UB", pieces, operation, site) if pieces else None
@@ -150,19 +150,21 @@ def _carry(defined: np.ndarray, array: GlobalArray, at: int) -> None:
     defined[:] = True if array.defined is None else array.defined[at : at + defined.size]
 
 
-def _load_rows(rows: np.ndarray, length: int, pitch: int, count: int, pads: Pads, array: GlobalArray, at: int) -> None:
-    left = pads.left * pads.size
-    rows[:, left : left + length] = _rows(array.data, at, length, pitch, count)
-    rest = rows[:, left + length :]
-    if pads.repeats_first:
-        if rest.size:
-            first = rows[:, : pads.size]
-            rest[...] = np.tile(first, -(-rest.shape[1] // pads.size))[:, : rest.shape[1]]
-        return
-    value = pads.value or b"\xff" * pads.size
-    for edge in (rows[:, :left], rest):
-        if edge.size:
-            edge[...] = np.resize(np.frombuffer(value, np.uint8), edge.shape[1])
+def _fills(rows: np.ndarray, length: int, pads: Pads) -> list[tuple[np.ndarray, Any]]:
+    """What lies around the data of each block, and what fills it: both in elements of bytes."""
+    count, left = len(rows), pads.left * pads.size
+    edges = (rows[:, :left], rows[:, left + length :])
+    value = rows[:, None, : pads.size]  # each block's first element
+    if not pads.repeats_first:
+        value = np.frombuffer(pads.value or b"\xff" * pads.size, np.uint8)
+    return [(edge.reshape(count, -1, pads.size), value) for edge in edges if edge.size]
+
+
+def _load_rows(data: np.ndarray, pitch: int, fills: list[tuple[np.ndarray, Any]], array: GlobalArray, at: int) -> None:
+    count, length = data.shape
+    data[...] = _rows(array.data, at, length, pitch, count)
+    for edge, value in fills:
+        edge[...] = value
 
 
 def _carry_rows(

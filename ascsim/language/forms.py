@@ -208,7 +208,7 @@ def with_scalar(
         number = scalar if plain and scalar and scalar == scalar else number_of(scalar)
         try:
             where = dst.place
-            plan = where.plans[row, src.place, count, number]
+            plan = where.plans[row, count, src.place, number]
             core = where.core
         except (AttributeError, KeyError, TypeError):
             core = running(name)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..hw.core import Core
 from ..hw.findings import Site
-from ..hw.memory import Piece, last_byte, runs_of, show_runs
+from ..hw.memory import last_byte, show_runs
 from .core.place import report
-from .masks import Work
-from .operand import Strided, parts
+from .masks import Work, runs_of
+from .operand import Part, Strided, parts
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -44,23 +42,25 @@ def _same(a: Strided, b: Strided, many: bool) -> bool:
 
 def _self_overlapping(dst: Strided, works: Sequence[Work]) -> bool:
     """Whether two repeats write a common byte."""
-    steps = parts([dst], works, one_by_one=True)
-    seen: set[tuple[int, int]] = set()
-    pieces = [[part.piece(0, dst.size) for part in step] for step in steps]
-    for step in pieces:
-        blocks = {(byte // 32, byte % 32) for piece in step for byte in _starts(piece)}
-        if blocks & seen:
+    seen = 0
+    for step in parts([dst], works, one_by_one=True):
+        written = _footprint(dst, 0, step, dst.place.start)
+        if written & seen:
             return True
-        seen |= blocks
+        seen |= written
     return False
 
 
-def _starts(piece: Piece) -> Any:
-    first, dims = piece
-    offsets = np.array([first])
-    for count, step in dims:
-        offsets = (offsets[:, None] + np.arange(count) * step).ravel()
-    return offsets.tolist()
+def _footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
+    """The bytes of one repeat as the bits of a number: bit 0 stands for byte `base`."""
+    out = 0
+    for part in step:
+        first, dims = part.piece(i, operand.size)
+        bits = (1 << dims[-1][0]) - 1
+        for count, stride in reversed(dims[:-1]):
+            bits = sum(bits << k * stride for k in range(count))  # no two meet: strides are whole blocks
+        out |= bits << first - base
+    return out
 
 
 def _extent(operand: Strided, works: Sequence[Work]) -> tuple[int, int]:
@@ -73,6 +73,9 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
     """Report an overlap that the vendor does not allow. Only bytes inside the tensors count."""
     steps = parts(ops, works, one_by_one=True)
     dst = ops[0]
+    base = min(operand.place.start for operand in ops)
+    inside = [(1 << op.place.nbytes) - 1 << op.place.start - base for op in ops]
+    writes = [_footprint(dst, 0, step, base) & inside[0] for step in steps]
     for i, src in enumerate(ops[1:], 1):
         allowed = (
             row.accumulates
@@ -80,41 +83,25 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
             and dst.place.dtype.name in ("float16", "float32", "int32")
             and 0 in (src.repeat, dst.repeat)
         )
-        for number, step in enumerate(steps):
-            write = _bytes(dst, 0, step)
-            read = _bytes(src, i, step)
-            if write & read and not _coincide(dst, src, i, step):
-                _report(core, "OVERLAP_PARTIAL", row, dst, src, number, write & read, "lie apart or coincide", site)
-                break
-            if allowed or number + 1 == len(steps):
-                continue
-            following = _bytes(src, i, steps[number + 1])
-            if write & following:
+        reads = [_footprint(src, i, step, base) & inside[i] for step in steps]
+        for number, (write, read, following) in enumerate(zip(writes, reads, [*reads[1:], 0], strict=True)):
+            if write & read and not _coincide(dst, src, i, steps[number]):
+                code, common, rule = "OVERLAP_PARTIAL", write & read, "lie apart or coincide"
+            elif write & following and not allowed:
+                code, common = "OVERLAP_REPEAT", write & following
                 rule = "the destination of a repeat is not a source of the next"
-                _report(core, "OVERLAP_REPEAT", row, dst, src, number, write & following, rule, site)
-                break
+            else:
+                continue
+            runs = [(base + a, base + b) for a, b in runs_of(common)]
+            text = (
+                f"dst at byte {dst.place.start} and {src.name} at byte {src.place.start} of UB meet in bytes "
+                f"{show_runs(runs)} at repeat {number}; rule: {rule}"
+            )
+            report(core, code, text, site, row.name)
+            break
 
 
 def _coincide(dst: Strided, src: Strided, i: int, step: Any) -> bool:
     return dst.size == src.size and all(
         part.starts[0] == part.starts[i] and all(s[0] == s[i] for _, s in part.dims) for part in step
     )
-
-
-def _bytes(operand: Strided, i: int, step: Any) -> set[int]:
-    place = operand.place
-    inside = range(place.start, place.start + place.nbytes)
-    return {byte for part in step for byte in _starts(part.piece(i, operand.size)) if byte in inside}
-
-
-def _report(
-    core: Core, code: str, row: Row, dst: Strided, src: Strided, repeat: int, common: set[int], rule: str, site: Site
-) -> None:
-    mask = np.zeros(max(common) + 1, np.bool_)
-    mask[sorted(common)] = True
-    place, other = dst.place, src.place
-    text = (
-        f"dst at byte {place.start} and {src.name} at byte {other.start} of UB meet in bytes "
-        f"{show_runs(runs_of(mask))} at repeat {repeat}; rule: {rule}"
-    )
-    report(core, code, text, site, row.name)

@@ -107,10 +107,11 @@ def build(core: Core, row: Row, ops: list[Strided], works: list[Work], site: Sit
     together = separate(ops, works)
     if not together:
         judged(core, row, ops, works, site)
-    steps = parts(ops, works, one_by_one=not together)
+    whole = parts(ops, works)
+    steps = whole if together else parts(ops, works, one_by_one=True)
     sources = list(range(1, len(ops)))
-    reads = [region(core, ops[i], i, steps, row.name, site) for i in sources]
-    write = region(core, ops[0], 0, steps, row.name, site)
+    reads = [region(core, ops[i], i, whole, row.name, site) for i in sources]
+    write = region(core, ops[0], 0, whole, row.name, site)
     if row.reads_dst:
         reads.append(write)
     run: Any = partial(runner, row, ops, steps, together)

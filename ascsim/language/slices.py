@@ -67,13 +67,14 @@ def moves_of_slices(
     core: Core, dst: Any, src: Any, dst_slices: Any, src_slices: Any, dims: Any, size: int, site: Site
 ) -> Iterator[tuple[int, int, Moves]]:
     """The strided copies of a slice copy: element offsets in dst and src, and the blocks to move."""
-    count = len(src_slices) if dims is None else index(dims, "data_copy", "dim_value")
-    if not 1 <= count <= AXES:
-        raise _refuse("dim_value", count, f"1 to {AXES} axes")
     both = (("slice_list1", dst_slices, dst), ("slice_list2", src_slices, src))
     for name, slices, _ in both:
         if not isinstance(slices, (list, tuple)) or not all(isinstance(s, SliceInfo) for s in slices):
             raise ArgumentTypeError("data_copy", "is no list", operand=name, value=slices, rule="a list of SliceInfo")
+    count = len(src_slices) if dims is None else index(dims, "data_copy", "dim_value")
+    if not 1 <= count <= AXES:
+        raise _refuse("dim_value", count, f"1 to {AXES} axes")
+    for name, slices, _ in both:
         if len(slices) < count:
             raise _refuse(name, len(slices), f"{count} entries, one an axis")
     from_info = src_slices[0].shape_value == 0  # then the tensors' own shape information gives every pitch

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..hw.core import Core
+from ..hw.core import PLAIN_STORE, Core
 from ..hw.errors import ArgumentTypeError
 from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
@@ -46,15 +46,18 @@ class Workspace:
 
     def load(self, slot: int, slots: int, scratch_slot: int = 0) -> None:
         """Slots to scratch."""
-        self._copy(load_plan, "MTE2", slot, slots, scratch_slot)
+        self._copy(load_plan, slot, slots, scratch_slot)
 
     def store(self, slot: int, slots: int, scratch_slot: int = 0) -> None:
-        """Scratch to slots; a plain store, whatever atomic mode is set."""
-        atomic, self.core.atomic = self.core.atomic, ("", "")
-        self._copy(store_plan, "MTE3", slot, slots, scratch_slot)
-        self.core.atomic = atomic
+        """Scratch to slots. Under an atomic mode the device would add to them: reported, here a plain store."""
+        core, atomic = self.core, self.core.atomic
+        if atomic != PLAIN_STORE:
+            self.fault(f"under atomic {atomic[0]} its stores change the slots; rule: set_atomic_none before the call")
+        core.atomic = PLAIN_STORE
+        self._copy(store_plan, slot, slots, scratch_slot)
+        core.atomic = atomic
 
-    def _copy(self, make: Any, pipe: str, slot: int, slots: int, scratch_slot: int) -> None:
+    def _copy(self, make: Any, slot: int, slots: int, scratch_slot: int) -> None:
         here = self.scratch.offset(scratch_slot * WORDS)
         at, length = self.start + slot * BLOCK, slots * BLOCK
         plan: Plan = make(self.core, self.operation, here, Moves(length, length, length, 1), at, self.site)

@@ -59,7 +59,7 @@ def test_a_set_behind_a_wait_carries_what_the_wait_has_brought() -> None:
         k.load(1, 0, x, 0, 32)  # type: ignore[arg-type]
         k.order(2, "MTE2_V")
         k.order(3, "V_MTE3")
-        assert [k.core.pipes[name].ready for name in ("V", "MTE3")] == [408, 408]
+        assert [k.core.pipes[name].free for name in ("V", "MTE3")] == [408, 408]
 
     launched(body)
 

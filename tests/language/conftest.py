@@ -1,1 +1,1 @@
-"""Its folder goes on the import path: `reference` serves the tests of the folders below."""
+"""Its folder goes on the import path: `reference` and `basic_machine` serve the tests of the folders below."""

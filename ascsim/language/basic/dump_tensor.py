@@ -34,7 +34,7 @@ def printf(desc: Any, *params: Any) -> None:
     """Print a text with numbers in it, as C does.
 
     Conversions: %d %i %u %x (also with l, ll), %f %F, %s (strings), %p, %%; as many parameters as conversions. Write a
-    newline as backslash and n. Page: printf.
+    newline as backslash and n: the text goes into C source, where a line may not end inside it. Page: printf.
     """
     core = running("printf")
     text = formatted(desc, params)

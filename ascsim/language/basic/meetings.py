@@ -25,8 +25,8 @@ def sync_all(gm_workspace: Any = None, ub_workspace: Any = None, used_cores: Any
         sync_all(is_aiv_only=True)                              hard form, by cross-core flags 11 to 14
         sync_all(gm_workspace, ub_workspace, used_cores=0, is_aiv_only=True)   soft form, vector cores only
 
-    Hard form: cores of the caller's kind meet; with is_aiv_only=False all cores of a mix kernel, for which pyasc emits
-    the first form (a warning says so). It needs a MIX kernel type. Soft form: `used_cores` vector cores meet (0: all),
+    Hard form: cores of the caller's kind meet; with is_aiv_only=False, which pyasc cannot emit (a warning says so),
+    all cores of a mix kernel. It needs a MIX kernel type. Soft form: `used_cores` vector cores meet (0: all),
     by int32 workspaces of 32 bytes a core each; the one in global memory is zero before the launch.
     Faults: XFLAG_KERNEL_TYPE, XFLAG_RESERVED_ID, SYNC_WORKSPACE, DEADLOCK; warning: XFLAG_TOO_MANY_BLOCKS.
     Page: SyncAll.
@@ -38,13 +38,18 @@ def sync_all(gm_workspace: Any = None, ub_workspace: Any = None, used_cores: Any
         gm_workspace, is_aiv_only = None, first
     whole = not unwrap(is_aiv_only)
     if gm_workspace is None and ub_workspace is None:
-        if whole:
-            _dropped(core, "only the cores of one kind meet", site)
+        _foreign(core, "sync_all", whole, site)
         core.device.cross.sync_all(core, site, whole=whole)
     elif gm_workspace is None or ub_workspace is None:
         name = "gm_workspace" if gm_workspace is None else "ub_workspace"
         raise ArgumentTypeError("sync_all", "the soft form takes two workspaces", operand=name, rule="both or none")
     else:
+        _foreign(core, "sync_all", whole, site)
+        if core.device.ratio > 1 and not whole:
+            text = (
+                "the soft form is for vector-only kernels: in a 1:2 kernel the two vector cores of a group share a slot"
+            )
+            report(core, "XFLAG_KERNEL_TYPE", text, site, "sync_all")
         _soft(core, gm_workspace, ub_workspace, index(used_cores, "sync_all", "used_cores"), site)
 
 
@@ -53,9 +58,11 @@ sync_all.__overloads__ = signatures(  # type: ignore[attr-defined]
 )
 
 
-def _dropped(core: Core, effect: str, site: Site) -> None:
-    text = f"is_aiv_only=False does what it says here, but pyasc emits the form for vector-only kernels: {effect} there"
-    report(core, "XFLAG_KERNEL_TYPE", text, site, "sync_all", severity="warn")
+def _foreign(core: Core, operation: str, whole: bool, site: Site) -> None:
+    """Warn of an argument with which the kernel runs here and nowhere else."""
+    if whole:
+        text = "is_aiv_only=False does here what its page says, but pyasc 1.1 cannot emit the call"
+        report(core, "XFLAG_KERNEL_TYPE", text, site, operation, severity="warn")
 
 
 def _soft(core: Core, gm: Any, ub: Any, used: int, site: Site) -> None:
@@ -69,8 +76,6 @@ def _soft(core: Core, gm: Any, ub: Any, used: int, site: Site) -> None:
     room = workspace(core, gm, ub, cores * BLOCK, cores * BLOCK, "sync_all", site)
     if room is None:
         return
-    if device.ratio > 1:
-        _dropped(core, "the two vector cores of a group share one slot", site)
     if core.index >= used:
         room.fault(f"{core.name} calls it, but used_cores = {used}; rule: only cores below that number call")
         return
@@ -117,7 +122,9 @@ def _box(
 ) -> tuple[Core, int, Workspace | None]:
     """The core, the slot's number, and the workspace."""
     core = running(operation)
-    cores = core.device.blocks * (1 if unwrap(aiv_only) else 2)
+    whole = not unwrap(aiv_only)
+    _foreign(core, operation, whole, site)
+    cores = core.device.blocks * (2 if whole else 1)
     block, event = index(block_idx, operation, "block_idx"), index(event_id, operation, "event_id")
     if not 0 <= block < cores:
         nearest = min(max(block, 0), cores - 1)

@@ -54,12 +54,17 @@ def duplicate(
         mask = count if mask is None else mask
         masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
         return
-    count = count_of(core, count, "duplicate", site)
-    make = partial(plan_by_count, core, ROW, tensors, count, site)
-    plan = scaled(ROW, tensors, (ROW, count), scalar, number_of(scalar), make)
-    if plan is not None:
-        core.mask = ALL_LANES
-        core.issue(plan, site)
+    number = number_of(scalar)
+    try:
+        plan = dst.place.plans[ROW, count, number]
+    except (AttributeError, KeyError, TypeError):
+        count = count_of(core, count, "duplicate", site)
+        make = partial(plan_by_count, core, ROW, tensors, count, site)
+        plan = scaled(ROW, tensors, (ROW, count), scalar, number, make)
+        if plan is None:
+            return
+    core.mask = ALL_LANES
+    core.issue(plan, site)
 
 
 def _stride(core: Any, value: Any, name: str, low: int, high: int, site: Any) -> int:

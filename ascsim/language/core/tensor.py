@@ -234,7 +234,7 @@ class LocalTensor(BaseTensor):
 
     def print(self, data_len: Any) -> None:
         """Print the first elements, one 32-byte block a line. Page: Print (CPU debugging)."""
-        values = self.place.array(_inside(self.place, data_len, "print"))
+        values = _first(self.place, data_len, "print")
         width = 32 // self.place.dtype.size
         for first in range(0, values.size, width):
             sys.stdout.write(f"{first:04d}: {' '.join(str(v) for v in values[first : first + width].tolist())}\n")
@@ -245,7 +245,7 @@ class LocalTensor(BaseTensor):
         if not isinstance(file_name, (str, PathLike)):
             raise ArgumentTypeError("to_file", "is no path", operand="file_name", value=file_name)
         with open(file_name, "wb") as file:
-            file.write(here.array(_inside(here, here.nbytes // here.dtype.size, "to_file")).tobytes())
+            file.write(_first(here, here.nbytes // here.dtype.size, "to_file").tobytes())
 
     def __repr__(self) -> str:
         return f"LocalTensor({self.place.text()})"
@@ -269,7 +269,8 @@ def _natural(x: Any, operation: str, operand: str) -> int:
     return value
 
 
-def _inside(where: Place, count: Any, operation: str) -> int:
+def _first(where: Place, count: Any, operation: str) -> Any:
+    """The first `count` elements as an array; none where this kind of core has no such memory."""
     elements = _natural(count, operation, "data_len")
     size = where.memory.size if where.memory is not None else 0
     most = max(0, min(where.nbytes, size - where.start)) // where.dtype.size
@@ -277,7 +278,7 @@ def _inside(where: Place, count: Any, operation: str) -> int:
         raise ArgumentValueError(
             operation, "past the tensor", operand="elements", value=elements, rule=f"at most {most}", nearest=most
         )
-    return elements
+    return where.array(elements) if where.memory is not None else np.empty(0, where.dtype.np)
 
 
 def position(pos: Any, operation: str) -> TPosition:

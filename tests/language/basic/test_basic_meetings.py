@@ -1,4 +1,4 @@
-"""sync_all, ib_set and ib_wait, wait_pre_block and notify_next_block: values, order, faults and deadlock texts."""
+"""sync_all, ib_set and ib_wait: values, order, faults and deadlock texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from basic_machine import at, codes, ub
+from meeting_machine import AIC_ONLY, MIX_1_1, MIX_1_2, MIX_AIV, launch, pass_on, put, zeros
 
 from ascsim.hw.checks import Checks
-from ascsim.hw.device import Device
+from ascsim.hw.current import core as current
 from ascsim.hw.errors import (
     ArgumentTypeError,
     ArgumentValueError,
@@ -20,7 +21,6 @@ from ascsim.hw.errors import (
     SimulatorWarning,
     SyncError,
 )
-from ascsim.hw.soc import soc
 from ascsim.language.basic import (
     ascend_is_aic,
     cross_core_set_flag,
@@ -29,52 +29,10 @@ from ascsim.language.basic import (
     get_block_idx,
     ib_set,
     ib_wait,
-    notify_next_block,
-    pipe_barrier,
     sync_all,
-    wait_pre_block,
 )
 from ascsim.language.core import GlobalAddress, PipeID
 from ascsim.language.core import dtype as dt
-
-AIV_ONLY, AIC_ONLY, MIX_AIV, MIX_1_1, MIX_1_2 = 0, 1, 4, 6, 7
-COLLECT = Checks.collect()
-
-
-def launch(
-    body: Callable[..., Any],
-    *arrays: np.ndarray,
-    blocks: int = 2,
-    kind: int = AIV_ONLY,
-    checks: Checks = COLLECT,
-    only: list[int] | None = None,
-) -> Device:
-    """Run `body(address of each int32 array)` on every core."""
-    device = Device(soc("Ascend910B1"), kind, blocks, checks=checks, only=only)
-    addresses = [
-        GlobalAddress(device.argument(f"a{i}", memoryview(array.view(np.uint8))), 0, dt.int32)
-        for i, array in enumerate(arrays)
-    ]
-    device.run(lambda: body(*addresses))
-    device.write_back()
-    return device
-
-
-def put(address: GlobalAddress, block: int, value: int) -> None:
-    """Store eight equal words as block `block` of an array."""
-    tensor = ub(dt.int32, 0, 8)
-    duplicate(tensor, value, 8)
-    pipe_barrier(PipeID.PIPE_ALL)
-    data_copy(at(address)[block * 8 :], tensor, 8)
-
-
-def pass_on(source: GlobalAddress, block: int, target: GlobalAddress, to: int) -> None:
-    """Copy a block of one array to another."""
-    tensor = ub(dt.int32, 32, 8)
-    pipe_barrier(PipeID.PIPE_ALL)
-    data_copy(tensor, at(source)[block * 8 :], 8)
-    pipe_barrier(PipeID.PIPE_ALL)
-    data_copy(at(target)[to * 8 :], tensor, 8)
 
 
 def exchange(meet: Callable[[], None], work: GlobalAddress, out: GlobalAddress, cores: int) -> None:
@@ -83,10 +41,6 @@ def exchange(meet: Callable[[], None], work: GlobalAddress, out: GlobalAddress, 
     put(work, me, me + 1)
     meet()
     pass_on(work, (me + 1) % cores, out, me)
-
-
-def zeros(blocks: int) -> np.ndarray:
-    return np.zeros(blocks * 8, np.int32)
 
 
 # ------------------------------------------------------------------ sync_all, hard form
@@ -146,13 +100,15 @@ def mixed(w: GlobalAddress, o: GlobalAddress, meet: Callable[[], None]) -> None:
 def test_whole_form_in_a_mix_kernel(meet: Callable[[], None]) -> None:
     out = zeros(1)
     machine = launch(lambda w, o: mixed(w, o, meet), zeros(4), out, kind=MIX_1_2)
-    assert codes(machine) == ["XFLAG_KERNEL_TYPE"]  # the warning that pyasc emits the other form
+    assert codes(machine) == ["XFLAG_KERNEL_TYPE"]  # the warning that pyasc cannot emit it
     assert out[0] == 4
     assert machine.findings[0].severity == "warn"
 
 
-def test_whole_form_warns_that_pyasc_drops_the_argument() -> None:
-    with pytest.raises(SimulatorWarning, match=r"XFLAG_KERNEL_TYPE.*pyasc emits the form for vector-only kernels"):
+def test_whole_form_warns_that_pyasc_cannot_emit_it() -> None:
+    with pytest.raises(
+        SimulatorWarning, match=r"XFLAG_KERNEL_TYPE.*sync_all: is_aiv_only=False .* pyasc 1.1 cannot emit the call"
+    ):
         launch(lambda: sync_all(is_aiv_only=False), kind=MIX_1_2, checks=Checks())
 
 
@@ -314,6 +270,11 @@ def test_a_letter_that_never_comes() -> None:
     assert re.search(r"aiv 1 waits in ib_wait, slot 2 of a2 \(test_basic_meetings.py:\d+\); ended before: aiv 0", text)
 
 
+def _to_itself(space: GlobalAddress, room: int) -> None:
+    ib_set(at(space), ub(dt.int32, room, 8), 1, 1, False)
+    ib_wait(at(space), ub(dt.int32, room, 8), 1, 1, False)
+
+
 def test_two_letters_wait_for_each_other() -> None:
     """Each core sets before it waits: fine. Each waits before it sets: neither goes on."""
 
@@ -337,89 +298,21 @@ def test_letters_need_a_workspace() -> None:
     # Two cores a block: event 1 begins at slot 4.
     with pytest.raises(SyncError, match=r"has 64 bytes; rule: at least 160"):
         launch(lambda s: ib_set(at(s), ub(dt.int32, room, 8), 0, 1, False), zeros(2), checks=Checks())
+    # The same two cores, one of which sets the slot and takes it again.
+    found = codes(launch(lambda s: _to_itself(s, room), zeros(6), blocks=1))
+    assert found == ["XFLAG_KERNEL_TYPE", "XFLAG_KERNEL_TYPE"]  # both calls, only warned of
     with pytest.raises(ArgumentValueError, match=r"ib_set: block_idx = 2; rule: 0 to 1.*nearest legal value: 1"):
         launch(lambda s: ib_set(at(s), ub(dt.int32, room, 8), 2, 0), zeros(2))
     with pytest.raises(ArgumentValueError, match=r"ib_wait: event_id = -1; rule: 0 or more; nearest legal value: 0"):
         launch(lambda s: ib_wait(at(s), ub(dt.int32, room, 8), 0, -1), zeros(2))
 
 
-# ------------------------------------------------------------------ ordered blocks
+def test_stores_to_slots_are_no_atomic_updates() -> None:
+    def body(space: GlobalAddress, atomic: str) -> None:
+        current.get().atomic = (atomic, "int32" if atomic else "")
+        sync_all(at(space), ub(dt.int32, 1024, 16))
 
-
-def turns(o: GlobalAddress, space: GlobalAddress, rounds: int = 2, first: int = 1, silent: int = -1) -> None:
-    """Each block, in turn, doubles the sum and adds its number + 1: the result tells the order."""
-    blocks = 3
-    room = ub(dt.int32, 1024, (blocks + 1) * 8)
-    room.set_value(blocks * 8, first)
-    me = get_block_idx()
-    for _ in range(rounds):
-        wait_pre_block(at(space), room)
-        tensor = ub(dt.int32, 0, 8)
-        data_copy(tensor, at(o), 8)
-        pipe_barrier(PipeID.PIPE_ALL)
-        before = tensor.get_value(0)
-        duplicate(tensor, before * 2 + me + 1, 8)
-        pipe_barrier(PipeID.PIPE_ALL)
-        data_copy(at(o), tensor, 8)
-        if me != silent:
-            notify_next_block(at(space), room)
-
-
-def test_blocks_in_order() -> None:
-    out, space = zeros(1), zeros(3)
-    machine = launch(lambda o, s: turns(o, s), out, space, blocks=3)
-    assert codes(machine) == []
-    # 0 -> 1 -> 4 -> 11, then 11 -> 23 -> 48 -> 99
-    assert out[0] == 99
-    assert space.tolist() == [0] * 24  # the last block clears the slots
-
-
-def test_blocks_without_turns_race() -> None:
-    def body(o: GlobalAddress) -> None:
-        put(o, 0, get_block_idx() + 1)
-
-    assert set(codes(launch(body, zeros(1), blocks=3))) == {"GM_RACE_WW"}
-
-
-def test_a_block_that_does_not_pass_the_turn_on() -> None:
-    with pytest.raises(DeadlockError) as caught:
-        launch(lambda o, s: turns(o, s, rounds=1, silent=1), zeros(1), zeros(3), blocks=3)
-    text = str(caught.value)
-    assert "aiv 2 waits in wait_pre_block" in text
-    assert "for 1 in the slots before its own and 0 in the others; they hold [1, 0, 0]" in text
-    assert "ended before: aiv 0, aiv 1" in text
-
-
-def test_rounds_that_differ_between_blocks() -> None:
-    """The round stands in the scratch of each block; where one block counts otherwise, the others wait for ever."""
-
-    def body(o: GlobalAddress, s: GlobalAddress, other: int) -> None:
-        turns(o, s, 1, other if get_block_idx() == 0 else 1)
-
-    assert codes(launch(lambda o, s: body(o, s, 1), zeros(1), zeros(3), blocks=3)) == []
-    with pytest.raises(DeadlockError, match=re.escape("they hold [2, 0, 0]")):
-        launch(lambda o, s: body(o, s, 2), zeros(1), zeros(3), blocks=3)
-
-
-def test_turns_need_a_workspace() -> None:
-    room = 1024
-    with pytest.raises(SyncError, match=r"SYNC_WORKSPACE.*ub_workspace has 96 bytes; rule: at least 128"):
-        launch(lambda s: wait_pre_block(at(s), ub(dt.int32, room, 24)), zeros(3), blocks=3, checks=Checks())
-    dirty = np.array([*[0] * 8, 4, *[0] * 15], np.int32)
-    with pytest.raises(SyncError, match=r"the slots hold \[0, 4, 0\] before the first call; rule: zero"):
-        launch(lambda o, s: turns(o, s), zeros(1), dirty, blocks=3, checks=Checks())
-    with pytest.raises(SyncError, match=r"aiv 2 has no slot, there are 2; rule: one vector core a block"):
-        launch(lambda s: wait_pre_block(at(s), _begun(room)), zeros(2), kind=MIX_1_2, checks=Checks(), only=[1])
-
-
-def _begun(start: int) -> Any:
-    room = ub(dt.int32, start, 32)
-    room.set_value(16, 1)
-    return room
-
-
-def test_some_blocks_of_a_launch_take_their_turns_alone() -> None:
-    out = zeros(1)
-    machine = launch(lambda o, s: turns(o, s, 1), out, zeros(3), blocks=3, only=[0, 2])
-    assert codes(machine) == []
-    assert out[0] == 5  # 0 -> 1 -> 2 + 3
+    assert codes(launch(lambda s: body(s, ""), zeros(2))) == []
+    machine = launch(lambda s: body(s, "add"), zeros(2))
+    assert codes(machine) == ["SYNC_WORKSPACE"]
+    assert "under atomic add" in machine.findings[0].text()

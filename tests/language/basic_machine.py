@@ -42,6 +42,11 @@ def ub(dtype: dt.DataType, start: int = 0, elements: int = 0, position: TPositio
     return LocalTensor(dtype, position, start, elements)
 
 
+def f(start: int = 0, elements: int = 256) -> LocalTensor:
+    """A float32 tensor in UB."""
+    return ub(dt.float32, start, elements)
+
+
 def order(event: HardEvent) -> None:
     """Order the event's second pipe behind its first."""
     set_flag(event, 0)
