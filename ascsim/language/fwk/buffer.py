@@ -23,6 +23,9 @@ STATES = ("FREE", "OCCUPIED", "ENQUE", "DEQUE")
 CALLS = ("free_tensor", "alloc_tensor", "enque", "deque")  # the call that leads to each state
 
 
+_new = object.__new__
+
+
 class Buffer:
     """A piece of local memory that a queue or TBuf hands out.
 
@@ -74,6 +77,27 @@ class Buffer:
         self.where = place_at(self.owner.core, self.owner.position, dtype, self.start, self.nbytes)
         self.dtype = dtype
         return self.where
+
+    def lend(self, dtype: DataType) -> LocalTensor:
+        """A tensor of the buffer that begins a lease."""
+        lease: Lease = _new(Lease)
+        out: LocalTensor = _new(LocalTensor)
+        lease.buffer, lease.tensors = self, [out]
+        out.place = self.where if self.dtype is dtype else self.retype(dtype, "alloc_tensor")
+        out.lease = self.lease = lease
+        return out
+
+    def lend_again(self, dtype: DataType) -> LocalTensor:
+        """Another tensor of the running lease, whose tensors are good again."""
+        lease = self.lease
+        assert lease is not None
+        for tensor in lease.tensors:
+            tensor.place = tensor.place.live
+        out: LocalTensor = _new(LocalTensor)
+        out.place = self.where if self.dtype is dtype else self.retype(dtype, "deque")
+        out.lease = lease
+        lease.tensors.append(out)
+        return out
 
     def queue(self, site: Site) -> Gone:
         """Why the tensors must not be used after an enque at `site`."""

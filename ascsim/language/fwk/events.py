@@ -139,7 +139,8 @@ class Ids:
             self.give(flag)
 
     def _exhausted(self, operation: str, site: Site) -> NoReturn:
-        holders = ", ".join(f"{flag.id}: {flag.holder or 'alloc_event_id'}" for flag in map(self.flags.__getitem__, range(IDS)))
+        flags = [self.flags[i] for i in range(IDS)]
+        holders = ", ".join(f"{flag.id}: {flag.holder or 'alloc_event_id'}" for flag in flags)
         text = f"all {IDS} ids of {self.name} are taken ({holders}); rule: at most {IDS} at once, queues included"
         fault(self.core, "EVENT_EXHAUSTED", text, site, operation)
 

@@ -128,7 +128,7 @@ class Placement:
             buffer.next = follower
         self.cursor, self.pool, self.tally = ring[0], pool, pipe.tally(self.position)
         self.line.clear()
-        self.plain = self.depth > 0 and not self.inert
+        self.plain = self.depth > 0 and not self.inert and pool is None
         if self.events is not None and not self.inert:
             forward, back = (pipe.ids(event) for event in self.events)
             self.forward, self.back = (ids if ids.real else None for ids in (forward, back))

@@ -67,9 +67,23 @@ class TQueBind(Placement):
         """
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
-        if self.plain and dtype.__class__ is DataType:
+        if not self.plain or dtype.__class__ is not DataType:
+            return self._alloc_other(dtype, tensor, site)
+        buffer = self.cursor
+        if buffer.state:
             return self._alloc(dtype, site)
-        return self._alloc_other(dtype, tensor, site)
+        self.cursor = buffer.next
+        buffer.state, buffer.site = OCCUPIED, site
+        tally = self.tally
+        tally.n += 1
+        if tally.n > IDS:
+            faults.crowded(self, site)
+        flag = buffer.back
+        if flag is not None:
+            self.core.wait_flag(flag, site)
+            self.back.give(flag)  # type: ignore[union-attr]
+            buffer.back = None
+        return buffer.lend(dtype)
 
     def enque(self, tensor: LocalTensor, src_user_pos: Any = None, dst_user_pos: Any = None) -> None:
         """Put a tensor into the queue: a flag is set behind what filled it. Page: EnQue.
@@ -132,9 +146,7 @@ class TQueBind(Placement):
             ids.give(flag)  # type: ignore[union-attr]
             buffer.forward = None
         buffer.state, buffer.site = DEQUE, site
-        lease = buffer.lease
-        lease.restore()  # type: ignore[union-attr]
-        return _tensor(buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "deque"), lease)
+        return buffer.lend_again(dtype)
 
     def free_tensor(self, tensor: LocalTensor) -> None:
         """Give a tensor's buffer back: a flag is set behind what used it. Page: FreeTensor."""
@@ -200,8 +212,7 @@ class TQueBind(Placement):
             self.core.wait_flag(flag, site)
             self.back.give(flag)  # type: ignore[union-attr]
             buffer.back = None
-        lease = buffer.lease = Lease(buffer)
-        return _tensor(buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "alloc_tensor"), lease)
+        return buffer.lend(dtype)
 
     def _take(self, site: Site) -> Buffer:
         """The next free buffer, round-robin, now OCCUPIED."""
