@@ -87,7 +87,6 @@ def binary(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
-        *,
         mask: Any = None,
     ) -> None:
         if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
@@ -129,7 +128,6 @@ def unary(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
-        *,
         mask: Any = None,
     ) -> None:
         if repeat_times is None and repeat_params is None:
@@ -184,7 +182,6 @@ def with_scalar(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
-        *,
         mask: Any = None,
     ) -> None:
         frame = _getframe(1)

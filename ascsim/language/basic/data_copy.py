@@ -45,7 +45,6 @@ def data_copy(
     count: Any = None,
     enhanced_params: Any = None,
     dim_value: Any = None,
-    *,
     repeat_params: Any = None,
     intri_params: Any = None,
     slice_list1: Any = None,

@@ -39,7 +39,6 @@ def duplicate(
     dst_block_stride: Any = None,
     dst_repeat_stride: Any = None,
     is_set_mask: Any = True,
-    *,
     mask: Any = None,
 ) -> None:
     frame = _getframe(1)

@@ -87,18 +87,6 @@ class Buffer:
         out.lease = self.lease = lease
         return out
 
-    def lend_again(self, dtype: DataType) -> LocalTensor:
-        """Another tensor of the running lease, whose tensors are good again."""
-        lease = self.lease
-        assert lease is not None
-        for tensor in lease.tensors:
-            tensor.place = tensor.place.live
-        out: LocalTensor = _new(LocalTensor)
-        out.place = self.where if self.dtype is dtype else self.retype(dtype, "deque")
-        out.lease = lease
-        lease.tensors.append(out)
-        return out
-
     def queue(self, site: Site) -> Gone:
         """Why the tensors must not be used after an enque at `site`."""
         self.queued = Gone(self, "QUE_STATE", site, "is ENQUE since enque at {}; rule: deque it first")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     pass
 
 _getframe = sys._getframe
+_new = object.__new__
 
 
 class TQueBind(Placement):
@@ -83,7 +84,12 @@ class TQueBind(Placement):
             self.core.wait_flag(flag, site)
             self.back.give(flag)  # type: ignore[union-attr]
             buffer.back = None
-        return buffer.lend(dtype)
+        lease: Lease = _new(Lease)  # `Buffer.lend`, in place
+        out: LocalTensor = _new(LocalTensor)
+        lease.buffer, lease.tensors = buffer, [out]
+        out.place = buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "alloc_tensor")
+        out.lease = buffer.lease = lease
+        return out
 
     def enque(self, tensor: LocalTensor, src_user_pos: Any = None, dst_user_pos: Any = None) -> None:
         """Put a tensor into the queue: a flag is set behind what filled it. Page: EnQue.
@@ -97,9 +103,11 @@ class TQueBind(Placement):
             lease = tensor.lease
             buffer = lease.buffer
         except AttributeError:
-            return faults.no_buffer(self, tensor, "enque", site)
+            faults.no_buffer(self, tensor, "enque", site)
+            return
         if buffer.owner is not self or buffer.lease is not lease:
-            return faults.no_buffer(self, tensor, "enque", site)
+            faults.no_buffer(self, tensor, "enque", site)
+            return
         if not buffer.state & 1:
             faults.wrong_state(self, buffer, "enque", site)
         ids = self.forward
@@ -118,7 +126,10 @@ class TQueBind(Placement):
         gone = buffer.queued
         if gone is None or gone.site != site:
             gone = buffer.queue(site)
-        return lease.revoke(gone)
+        known = gone.places
+        for tensor in lease.tensors:  # `Lease.revoke`, in place
+            where = tensor.place
+            tensor.place = known.get(where) or gone.dead(where)
 
     def deque(
         self, dtype: Any = None, src_user_pos: Any = None, dst_user_pos: Any = None, tensor: LocalTensor | None = None
@@ -146,7 +157,15 @@ class TQueBind(Placement):
             ids.give(flag)  # type: ignore[union-attr]
             buffer.forward = None
         buffer.state, buffer.site = DEQUE, site
-        return buffer.lend_again(dtype)
+        lease = buffer.lease
+        tensors = lease.tensors  # type: ignore[union-attr]
+        for other in tensors:
+            other.place = other.place.live
+        out: LocalTensor = _new(LocalTensor)
+        out.place = buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "deque")
+        out.lease = lease
+        tensors.append(out)
+        return out
 
     def free_tensor(self, tensor: LocalTensor) -> None:
         """Give a tensor's buffer back: a flag is set behind what used it. Page: FreeTensor."""
@@ -156,9 +175,11 @@ class TQueBind(Placement):
             lease = tensor.lease
             buffer = lease.buffer
         except AttributeError:
-            return faults.no_buffer(self, tensor, "free_tensor", site)
+            faults.no_buffer(self, tensor, "free_tensor", site)
+            return
         if buffer.owner is not self or buffer.lease is not lease:
-            return faults.no_buffer(self, tensor, "free_tensor", site)
+            faults.no_buffer(self, tensor, "free_tensor", site)
+            return
         if not buffer.state & 1:
             faults.wrong_state(self, buffer, "free_tensor", site)
         buffer.state, buffer.site = FREE, site
@@ -171,7 +192,10 @@ class TQueBind(Placement):
         if gone is None or gone.site != site:
             gone = buffer.free(site)
         buffer.lease = None
-        return lease.revoke(gone)
+        known = gone.places
+        for tensor in lease.tensors:  # `Lease.revoke`, in place
+            where = tensor.place
+            tensor.place = known.get(where) or gone.dead(where)
 
     def free_all_event(self) -> None:
         """Wait for the users of every free buffer and release the ids. Page: FreeAllEvent."""

@@ -12,6 +12,7 @@ import pytest
 from basic_machine import FREE, codes, on_image, ub
 
 from ascsim.hw.checks import Checks
+from ascsim.hw.errors import ScalarError
 from ascsim.language import basic
 from ascsim.language.basic import (
     add,
@@ -25,7 +26,7 @@ from ascsim.language.basic import (
     set_mask_norm,
     set_vector_mask,
 )
-from ascsim.language.core import BinaryRepeatParams, MaskMode, UnaryRepeatParams
+from ascsim.language.core import BinaryRepeatParams, MaskMode, UnaryRepeatParams, number
 from ascsim.language.core import dtype as dt
 
 NAN, INF = math.nan, math.inf
@@ -294,12 +295,41 @@ def test_signed_zeros_and_nan_are_scalars_of_their_own():
     image = image_with({0: ("float32", [-0.0] * 8)})
 
     def call():
+        source, into = ub(dt.float32, 0), ub(dt.float32, 512)
         for turn, scalar in enumerate((0.0, -0.0, NAN, -0.0)):
-            maxs_into = ub(dt.float32, 1024 + 32 * turn)
-            basic.maxs(maxs_into, ub(dt.float32, 0), scalar, 8)
-            basic.maxs(ub(dt.float32, 2048 + 32 * turn), ub(dt.float32, 0), scalar, 8, 1, UnaryRepeatParams())
+            basic.maxs(into, source, scalar, 8)
+            basic.data_copy(ub(dt.float32, 1024 + 32 * turn), into, 8)
+            basic.maxs(into, source, scalar, 8, 1, UnaryRepeatParams())
+            basic.data_copy(ub(dt.float32, 2048 + 32 * turn), into, 8)
 
     after, _ = on_image(image, call)
     for base in (1024, 2048):
         got = [seen(after, "float32", base + 32 * turn, 1)[0] for turn in range(4)]
         assert all(map(alike, got, [0.0, -0.0, NAN, -0.0])), got
+
+
+def test_duplicate_tells_signed_zeros_apart():
+    def call():
+        for turn, scalar in enumerate((0.0, -0.0, 0)):
+            duplicate(ub(dt.float32, 512), scalar, 8)
+            basic.data_copy(ub(dt.float32, 1024 + 32 * turn), ub(dt.float32, 512), 8)
+
+    after, _ = on_image(np.zeros(2048, np.uint8), call)
+    assert [math.copysign(1, seen(after, "float32", 1024 + 32 * turn, 1)[0]) for turn in range(3)] == [1, -1, 1]
+
+
+def test_a_run_time_scalar_is_converted_as_the_front_end_does():
+    """Any float into any float and equal widths into each other; an int32 is no half, whatever the cache holds."""
+    image = image_with({0: ("float16", [1.0] * 16), 256: ("int32", [5] * 8)})
+
+    def call():
+        adds(ub(dt.float16, 1024), ub(dt.float16, 0), number(0.5, dt.float32), 16)
+        adds(ub(dt.int32, 2048), ub(dt.int32, 256), number(2.75, dt.float32), 8)
+        adds(ub(dt.float16, 1024), ub(dt.float16, 0), 2, 16)
+        for form in ((16,), (16, 1, UnaryRepeatParams())):
+            with pytest.raises(ScalarError, match="no conversion from int32 to float16"):
+                adds(ub(dt.float16, 1024), ub(dt.float16, 0), number(2, dt.int32), *form)
+
+    after, _ = on_image(image, call)
+    assert seen(after, "float16", 1024, 1) == [3.0]
+    assert ints(after, 2048, 1) == [7]

@@ -19,7 +19,7 @@ from ascsim.hw.checks import Checks
 from ascsim.language import basic
 from ascsim.language.basic import reset_mask, set_mask_count, set_mask_norm, set_vector_mask
 from ascsim.language.core import BinaryRepeatParams, MaskMode, UnaryRepeatParams
-from ascsim.language.core.dtype import DataType
+from ascsim.language.core.dtype import DataType, int32
 from ascsim.language.rows import REGISTRY
 
 SIZE = 16384  # bytes of the image
@@ -169,3 +169,13 @@ def test_vector_instruction_against_the_second_opinion(name, dtype):
         compare(name, dtype, call)
 
     check()
+
+
+@pytest.mark.parametrize("name", ["add", "max", "adds"])
+@pytest.mark.parametrize("repeats", [(0, 1, 0), (1, 0, 1)])
+def test_255_repeats_that_overlap(name, repeats):
+    """Sums that run in place, and every repeat written over most of the one before it."""
+    sources = REGISTRY[name].sources
+    call = {"operands": [4096, 0, 4096][: 1 + sources], "seed": 3, "form": "bits", "mask": [0b1001 << 7, 0]}
+    call |= {"times": 255, "blocks": [1] * (1 + sources), "repeats": list(repeats[: 1 + sources]), "scalar": 3}
+    compare(name, int32, call)
