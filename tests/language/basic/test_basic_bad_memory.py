@@ -94,7 +94,11 @@ COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
         OperandError,
         ("BAD_STRIDE", "block_count = 4096; rule: 0 to 4095; nearest legal value: 4095"),
     ),
-    "cube form": (lambda g: data_copy(f(), g, Nd2NzParams(1, 1, 1, 0, 1, 1, 1, 0)), NotSimulatedError, ("Nd2NzParams", "cube side")),
+    "cube form": (
+        lambda g: data_copy(f(), g, Nd2NzParams(1, 1, 1, 0, 1, 1, 1, 0)),
+        NotSimulatedError,
+        ("Nd2NzParams", "cube side"),
+    ),
     "slices": (lambda g: data_copy(f(), g, [SliceInfo()], 3, 1), ArgumentTypeError, ("slice_list2 = 3", "SliceInfo")),
     "slice of UB": (
         lambda g: data_copy(f(), g, [SliceInfo(0, 18, 3, 1, 24)], [SliceInfo(0, 18, 3, 1, 24)], 1),
