@@ -158,14 +158,13 @@ class Core(Flow, Barriers, Bounds):
             result = plan.run()
         else:
             end = at + plan.span
-            if end > gm.nbytes or at < 0:
-                self.stray(plan, site, gm, at, end)
             stores, view, stretch = plan.stores, plan.view, plan.stretch
             quiet = (
                 stretch.next_at == at
                 and stretch.next_n == n
                 and stretch.array is gm
                 and stretch.site == site
+                and end <= gm.nbytes
                 and (gm.write_only and at == gm.high if stores else gm.read_only)
             )
             if quiet:  # the next access of a steady loop: nothing to compare it with
@@ -174,8 +173,10 @@ class Core(Flow, Barriers, Bounds):
                 if stores:
                     gm.high = end
             else:
+                if end > gm.nbytes or at < 0:
+                    self.stray(plan, site, gm, at, end)
                 self._global(plan, me, gm, at, end)
-            if plan.epoch != self.epoch or gm.defined is not None:
+            if plan.epoch != self.epoch or (not quiet and gm.defined is not None):
                 define.through(self, plan, me, gm, at)
             if view is None:
                 result = plan.run(gm, at)

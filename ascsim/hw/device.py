@@ -99,7 +99,7 @@ class Device(Ledger):
         self.mix = self.aic > 0 and self.aiv > 0
         self.ratio = self.aiv if self.mix else 1
         self.cost = Cost(soc, blocks * self.aiv, blocks * self.aic)
-        self.machine = core_class(checks.hazards, record)
+        self.machine = core_class(checks, record)
         self.arena = Arena()
         self.record = Record() if record else None
         self.places = self._places(range(blocks) if only is None else only)

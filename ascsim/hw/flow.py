@@ -40,13 +40,18 @@ class Flow:
             frame = _getframe(2)
             site = frame.f_code, frame.f_lasti
         src = flag.src
-        if not flag.outstanding and src.parked is None and not self.hold_sets:  # the usual case, in one piece
+        if not flag.outstanding and src.parked is None:  # the usual case, in one piece
             flag.outstanding = 1
             flag.last_set = site
             clock = src.clock.copy()
             clock[src.slot] = src.n
             flag.tokens.append((clock, src.known, src.free))
             return
+        self.set_slowly(flag, site)
+
+    def set_slowly(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        """A set that finds something out of the usual: an outstanding one, or a parked pipe."""
+        src = flag.src
         flag.outstanding += 1
         if flag.outstanding > 1:
             self.report(
@@ -78,7 +83,7 @@ class Flow:
         """Issue a wait: the destination pipe goes on once the flag is up, and takes it down. `site` as in set_flag."""
         flag.outstanding -= 1
         dst = flag.dst
-        if flag.tokens and dst.parked is None and dst.slot and flag.src.parked is None:  # the usual case, in one piece
+        if flag.tokens and dst.parked is None and dst.slot:  # the usual case, in one piece
             clock, known, time = flag.tokens.popleft()
             dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
@@ -87,8 +92,11 @@ class Flow:
                 dst.idle += time - dst.free
                 dst.free, dst.cold = time, dst.latency
             return
-        if site is None:
-            site = author(2)
+        self.wait_slowly(flag, site or author(2))
+
+    def wait_slowly(self: Core, flag: Flag, site: Site) -> None:  # type: ignore[misc]
+        """A wait that finds something out of the usual: no token, a parked pipe, or S."""
+        dst = flag.dst
         if dst.parked is not None:
             self.park(dst, self._take, (flag, site), site)
         elif flag.tokens:

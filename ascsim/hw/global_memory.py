@@ -86,10 +86,11 @@ class GlobalArray:
 
     def forget(self) -> None:
         """No access so far."""
-        self.read_only = self.write_only = True  # no store, no load so far
+        quiet = self.defined is None  # an array with undefined bytes is looked at access by access
+        self.read_only = self.write_only = quiet  # no store, no load so far
         self.log: list[Stretch] = []
         self.lines: dict[tuple[Plan, int], Stretch] = {}  # open stretch by plan and instruction offset
-        self.index: RunMap | None = None
+        self.index: RunMap | None = None if quiet else RunMap()
         self.stores = 0
 
     def own(self) -> None:
@@ -186,8 +187,8 @@ class GlobalArray:
         if stretch is None:
             stretch = self.lines[plan, me[2][1]] = Stretch(self, me, at)
             self.log.append(stretch)
-        if plan.gm.plain or not plan.stores:
-            plan.stretch = stretch  # `issue` looks there first
+        if stretch.step >= 0 and (plan.gm.plain or not plan.stores):
+            plan.stretch = stretch  # `issue` looks there first, where it need not look below the array
 
     def runmap(self) -> RunMap:
         """The run map; from now on it takes every access."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .checks import Checks
 from .core import Core
 from .events import Flag
 from .findings import Site, author
@@ -64,7 +65,7 @@ class BareCore(Core):
         """`set_flag` where nothing asks for order: the token carries a time alone."""
         src = flag.src
         if flag.outstanding or src.parked is not None:
-            super().set_flag(flag, site or author(2))
+            self.set_slowly(flag, site or author(2))
         else:
             flag.outstanding = 1
             flag.last_set = site
@@ -72,17 +73,30 @@ class BareCore(Core):
 
     def wait_flag(self, flag: Flag, site: Site | None = None) -> None:
         """`wait_flag` where nothing asks for order."""
-        dst = flag.dst
-        if not flag.tokens or dst.parked is not None:
-            super().wait_flag(flag, site or author(2))
-            return
         flag.outstanding -= 1
-        time = flag.tokens.popleft()[2]
-        if dst is self.scalar:
-            dst.rest(max(self.now, time))
-            self.catch_up()
+        dst = flag.dst
+        if flag.tokens and dst.parked is None and dst.slot:
+            time = flag.tokens.popleft()[2]
+            if time > dst.free:  # `Pipe.rest`, in place
+                dst.idle += time - dst.free
+                dst.free, dst.cold = time, dst.latency
         else:
-            dst.rest(time)
+            self.wait_slowly(flag, site or author(2))
+
+
+class HoldingCore(Core):
+    """A set whose flag is still up holds its pipe until the flag is taken down (`Checks.hold_sets`)."""
+
+    __slots__ = ()
+
+    def set_flag(self, flag: Flag, site: Site | None = None) -> None:
+        """Every set may have to wait."""
+        self.set_slowly(flag, site or author(2))
+
+    def wait_flag(self, flag: Flag, site: Site | None = None) -> None:
+        """Every wait may let a held set go."""
+        flag.outstanding -= 1
+        self.wait_slowly(flag, site or author(2))
 
 
 class _Recorded(Core):
@@ -107,6 +121,12 @@ class RecordedCore(_Recorded, Core):
     __slots__ = ()
 
 
+class RecordedHoldingCore(_Recorded, HoldingCore):
+    """Checked and recorded, with held sets."""
+
+    __slots__ = ()
+
+
 class RecordedBareCore(_Recorded, BareCore):
     """Recorded without checks: the clocks are kept, since a replay needs them."""
 
@@ -115,8 +135,10 @@ class RecordedBareCore(_Recorded, BareCore):
     set_flag, wait_flag = Core.set_flag, Core.wait_flag
 
 
-def core_class(hazards: bool, record: bool) -> type[Core]:
-    """The machine that a launch asks for."""
-    if record:
-        return RecordedCore if hazards else RecordedBareCore
-    return Core if hazards else BareCore
+def core_class(checks: Checks, record: bool) -> type[Core]:
+    """The machine that a launch asks for. Held sets need the clocks' tokens, so they are not for the bare one."""
+    if checks.hold_sets:
+        return RecordedHoldingCore if record else HoldingCore
+    if checks.hazards:
+        return RecordedCore if record else Core
+    return RecordedBareCore if record else BareCore

@@ -28,8 +28,8 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
     FLAG_RESERVED_ID. Page: SetFlag/WaitFlag.
     """
     core = _core()
-    if event_id.__class__ is not int:
-        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "set_flag", "event_id")
+    if event_id.__class__ is Int32:
+        event_id = event_id.v
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -43,8 +43,8 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
 def wait_flag(event: Any, event_id: Any = 0) -> None:
     """Hold the event's second pipe until the flag is up, then take it down. Arguments and faults as set_flag."""
     core = _core()
-    if event_id.__class__ is not int:
-        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "wait_flag", "event_id")
+    if event_id.__class__ is Int32:
+        event_id = event_id.v
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -53,10 +53,10 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
     core.wait_flag(flag)
 
 
-def _no_flag(event: Any, event_id: int, operation: str, site: Site) -> None:
+def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
     """A flag that is not there: a bad event or id, a pair that this kind of core has not, or a barrier in disguise."""
     core = running(operation)
-    number = index(event, operation, "event")
+    number, event_id = index(event, operation, "event"), index(event_id, operation, "event_id")
     if not 0 <= number < len(EVENTS):
         rule = f"a HardEvent, 0 to {len(EVENTS) - 1}"
         report(core, "FLAG_BAD_PAIR", f"event = {number}; rule: {rule}", site, operation, severity="fault")

@@ -67,7 +67,7 @@ def data_copy(
     if count.__class__ is Int32:
         count = count.v
     try:
-        if dst.__class__ is LocalTensor:
+        if src.__class__ is GlobalTensor:
             window, at, where = src.window, src.start, dst.place
             plan = where.loads[count]
         else:

@@ -64,10 +64,10 @@ class LocalTensor(BaseTensor):
     gives it some. `t[i]` and `t[i:]` are views that start i elements in. Page: LocalTensor.
     """
 
-    __slots__ = ("extra", "lease", "place")
+    __slots__ = ("extra", "held", "place")
 
     place: Place
-    lease: Any  # of the queue that gave the buffer, or None
+    held: Any  # the lease of the queue that gave the buffer; a LeasedTensor has one
     extra: dict[str, Any]  # user tag and shape
 
     def __init__(
@@ -78,7 +78,6 @@ class LocalTensor(BaseTensor):
         tile_size: Any = 0,
     ) -> None:
         core = running("LocalTensor")
-        self.lease = None
         dtype, pos = element_type(dtype, "LocalTensor"), ir_value.unwrap(pos)
         if addr is None and not isinstance(pos, TPosition) and pos is not None:
             pos, addr = TPosition.VECIN, pos  # the form (dtype, addr)
@@ -128,9 +127,6 @@ class LocalTensor(BaseTensor):
             view = here.offset(start_of(key, "LocalTensor[]"))
         out = _new(LocalTensor)
         out.place = view
-        lease = out.lease = self.lease
-        if lease is not None:
-            lease.tensors.append(out)
         return out
 
     def __call__(self, index: Any) -> LocalTensor:
@@ -181,9 +177,19 @@ class LocalTensor(BaseTensor):
         shift = _natural(offset, "set_addr_with_offset", "offset") * there.dtype.size
         dtype = self.place.dtype
         self.place = place(there.core, there.position, dtype, there.start + shift, max(0, there.nbytes - shift))
-        self.lease = src.lease
-        if self.lease is not None:
-            self.lease.tensors.append(self)
+        if src.lease is not None:
+            self._hold(src.lease)
+
+    @property
+    def lease(self) -> Any:
+        """What the tensors of one buffer of a queue share; None for a tensor that no queue gave."""
+        return None
+
+    def _hold(self, lease: Any) -> None:
+        """Belong to a queue's buffer from now on."""
+        self.__class__ = LeasedTensor
+        self.held = lease
+        lease.tensors.append(self)
 
     def get_phy_addr(self, offset: Any = 0) -> ir_value.PlainValue:
         """Byte address in the physical memory, `offset` elements in (uint64). Page: GetPhyAddr."""
@@ -256,9 +262,9 @@ _new: Any = LocalTensor.__new__
 
 def _tensor(where: Place, lease: Any) -> LocalTensor:
     out: LocalTensor = _new(LocalTensor)
-    out.place, out.lease = where, lease
+    out.place = where
     if lease is not None:
-        lease.tensors.append(out)
+        out._hold(lease)
     return out
 
 
@@ -298,6 +304,21 @@ def position(pos: Any, operation: str) -> TPosition:
     return where
 
 
+class LeasedTensor(LocalTensor):
+    """A tensor of a queue's buffer: it and all that is made from it share the buffer's lease."""
+
+    __slots__ = ()
+
+    @property
+    def lease(self) -> Any:
+        """What the tensors of one buffer of a queue share."""
+        return self.held
+
+    def __getitem__(self, key: Any) -> LocalTensor:
+        """`t[i]`, `t[i:]`: the tensor that starts i elements in."""
+        return _tensor(self.place.offset(start_of(key, "LocalTensor[]")), self.held)
+
+
 class LocalTensorAuto(LocalTensor):
     """A local tensor that the compiler places: one allocation a call site and call stack, made at its first turn.
 
@@ -309,7 +330,6 @@ class LocalTensorAuto(LocalTensor):
 
     def __init__(self, dtype: DataType, shape: Any) -> None:
         core = running("LocalTensorAuto")
-        self.lease = None
         dtype = element_type(dtype, "LocalTensorAuto")
         dims = shape if isinstance(shape, (tuple, list)) else (shape,)
         elements = math.prod(_natural(n, "LocalTensorAuto", "shape") for n in dims)

@@ -11,7 +11,7 @@ from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.place import Place
 from ..core.place import place as place_at
-from ..core.tensor import LocalTensor
+from ..core.tensor import LeasedTensor, LocalTensor
 
 if TYPE_CHECKING:
     from .events import Ids
@@ -81,10 +81,10 @@ class Buffer:
     def lend(self, dtype: DataType) -> LocalTensor:
         """A tensor of the buffer that begins a lease."""
         lease: Lease = _new(Lease)
-        out: LocalTensor = _new(LocalTensor)
+        out: LeasedTensor = _new(LeasedTensor)
         lease.buffer, lease.tensors = self, [out]
         out.place = self.where if self.dtype is dtype else self.retype(dtype, "alloc_tensor")
-        out.lease = self.lease = lease
+        out.held = self.lease = lease
         return out
 
     def queue(self, site: Site) -> Gone:

@@ -19,7 +19,7 @@ from ..core.dtype import DataType
 from ..core.enums import TPosition
 from ..core.place import author, running
 from ..core.place import place as place_at
-from ..core.tensor import LocalTensor, _tensor
+from ..core.tensor import LeasedTensor, LocalTensor, _tensor
 from ..signatures import signatures
 from . import faults
 from .buffer import DEQUE, ENQUE, FREE, OCCUPIED, Buffer, Lease
@@ -85,10 +85,10 @@ class TQueBind(Placement):
             self.back.give(flag)  # type: ignore[union-attr]
             buffer.back = None
         lease: Lease = _new(Lease)  # `Buffer.lend`, in place
-        out: LocalTensor = _new(LocalTensor)
+        out: LeasedTensor = _new(LeasedTensor)
         lease.buffer, lease.tensors = buffer, [out]
         out.place = buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "alloc_tensor")
-        out.lease = buffer.lease = lease
+        out.held = buffer.lease = lease
         return out
 
     def enque(self, tensor: LocalTensor, src_user_pos: Any = None, dst_user_pos: Any = None) -> None:
@@ -100,7 +100,7 @@ class TQueBind(Placement):
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
         try:
-            lease = tensor.lease
+            lease = tensor.held
             buffer = lease.buffer
         except AttributeError:
             faults.no_buffer(self, tensor, "enque", site)
@@ -161,9 +161,9 @@ class TQueBind(Placement):
         tensors = lease.tensors  # type: ignore[union-attr]
         for other in tensors:
             other.place = other.place.live
-        out: LocalTensor = _new(LocalTensor)
+        out: LeasedTensor = _new(LeasedTensor)
         out.place = buffer.where if buffer.dtype is dtype else buffer.retype(dtype, "deque")
-        out.lease = lease
+        out.held = lease
         tensors.append(out)
         return out
 
@@ -172,7 +172,7 @@ class TQueBind(Placement):
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
         try:
-            lease = tensor.lease
+            lease = tensor.held
             buffer = lease.buffer
         except AttributeError:
             faults.no_buffer(self, tensor, "free_tensor", site)
@@ -267,14 +267,14 @@ class TQueBind(Placement):
         if target.__class__ is DataType:
             return self._inert(target) if self.inert else self._alloc(target, site)
         if self.inert:
-            target.place, target.lease = self._inert(target.dtype).place, None
+            target.place = self._inert(target.dtype).place
             return None
         buffer = self._take(site)
         if buffer.back is not None:
             self.core.wait_flag(buffer.back, site)
         lease = buffer.lease = Lease(buffer)
-        target.place, target.lease = buffer.retype(target.dtype, "alloc_tensor"), lease
-        lease.tensors.append(target)
+        target.place = buffer.retype(target.dtype, "alloc_tensor")
+        target._hold(lease)
         return None
 
     def _deque_other(self, dtype: Any, tensor: Any, site: Site) -> Any:
@@ -358,6 +358,7 @@ class TQue(TQueBind):
             rule = "one of " + ", ".join(known.name for known in (*ENDS, TPosition.VECCALC))
             fault(running("TQue"), "QUE_POSITION", f"pos = {where.name}; rule: {rule}", site, "TQue")
         self._set_depth(1 if depth is None else depth)
+
 
 TQueBind.alloc_tensor.__overloads__ = signatures("self, dtype", "self, tensor")  # type: ignore[attr-defined]
 TQueBind.deque.__overloads__ = signatures(  # type: ignore[attr-defined]
