@@ -40,9 +40,10 @@ ADVANCED = {
         "SoftmaxConfig RmsNormTiling SoftmaxTiling QuantConfig"
     ),
     CUBE: (
-        "Matmul MatmulType get_basic_config get_ib_share_norm_config get_matmul_api_tiling get_mdl_config get_mm_config "
-        "get_normal_config get_special_basic_config get_special_mdl_config register_matmul MatmulApiStaticTiling "
-        "TCubeTiling MatmulBatchParams MatmulConfig MatmulFuncParams MatmulQuantParams MatmulShapeParams"
+        "Matmul MatmulType get_basic_config get_ib_share_norm_config get_matmul_api_tiling get_mdl_config "
+        "get_mm_config get_normal_config get_special_basic_config get_special_mdl_config register_matmul "
+        "MatmulApiStaticTiling TCubeTiling MatmulBatchParams MatmulConfig MatmulFuncParams MatmulQuantParams "
+        "MatmulShapeParams"
     ),
 }
 HOST = {

@@ -49,8 +49,7 @@ def look(*things):
 def poke(address, byte, value):
     """Write one byte of an argument, as an instruction would."""
     array = address.array
-    if not array.owned:
-        array.own()
+    array.claim(byte, byte + 1, fill=False)
     array.stores += 1
     array.data[byte] = value
 
