@@ -89,8 +89,8 @@ class Barriers:
             check()
         deadlock.at_end(self)
         unitflag.finish(self)
-        for row in self.flags:
-            for flag in (row or {}).values():
+        for row in self.flag_rows:
+            for flag in row.values():
                 if flag.outstanding > 0:
                     self.report(
                         "FLAG_LEFT_SET",

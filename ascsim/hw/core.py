@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import define, hazards
+from . import atomic, define, hazards
 from .barriers import Barriers
 from .bounds import Bounds
 from .events import ABSENT, EVENTS, FlagRow
@@ -37,10 +37,10 @@ class Core(Flow, Barriers, Bounds):
     """One core. `serial` numbers the cores of a launch; `index` is `get_block_idx`, `group` the block."""
 
     __slots__ = (
-        *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flags", "group", "hold_sets", "index"),
-        *("issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "operands", "pad_value"),
-        *("pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub", "touching"),
-        *("turn",),
+        *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flag_rows", "flags", "group"),
+        *("hold_sets", "index", "issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "operands"),
+        *("pad_value", "pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub"),
+        *("touching", "turn"),
     )
 
     def __init__(self, device: Device, kind: str) -> None:
@@ -63,6 +63,7 @@ class Core(Flow, Barriers, Bounds):
         self.join = join4 if len(names) == 4 else join_any
         self.memories = {name: Memory(name, size, align) for name, size, align in soc.memories(kind)}
         self.flags = [self._flag_row(*pair) for pair in EVENTS]  # by event number, then by id
+        self.flag_rows = [row for row in self.flags if row is not None]
         self.hold_sets = checks.hold_sets
         self.issue_cost = device.cost.issue()  # cycles of S to hand over an instruction or a flag
         self.operands: dict[Any, Any] = {}  # places that the language has interned on this core
@@ -80,10 +81,8 @@ class Core(Flow, Barriers, Bounds):
             memory.reset()
         for pipe in self.slots:
             pipe.reset()
-        for row in self.flags:
-            if row is not None:
-                row.clear()
-                row.guarded = False
+        for row in self.flag_rows:
+            row.reset()
         self.mask = ALL_LANES
         self.atomic = PLAIN_STORE  # update of stores to global memory ("add", "max", "min") and its element type
         self.pad_value: Any = None  # of data_copy_pad; None: never set
@@ -204,6 +203,8 @@ class Core(Flow, Barriers, Bounds):
             if not plan.private:
                 gm.read(at, end, me, self.gm_clash)
             return
+        if plan.gm.atomic:  # type: ignore[union-attr]
+            atomic.before(self, me, gm, at, end)
         if plan.private:
             gm.stores += 1
         else:

@@ -57,6 +57,8 @@ def through(core: Core, plan: Plan, me: Access, gm: GlobalArray, at: int) -> Non
 
 
 def _whole(region: Region) -> bool:
+    if region.contiguous:
+        return bool(region.memory.defined[region.start : region.end].all())
     return all(view.all() for view in region.views(region.memory.defined))
 
 

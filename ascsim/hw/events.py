@@ -42,6 +42,10 @@ class Flag:
 
     def __init__(self, event: str, number: int, src: Pipe, dst: Pipe) -> None:
         self.event, self.id, self.src, self.dst = event, number, src, dst
+        self.reset()
+
+    def reset(self) -> None:
+        """As at power-on."""
         self.tokens: deque[tuple[Clock, Known, int]] = deque()  # the fields of a Token
         self.outstanding = 0
         self.last_set: Site | None = None
@@ -62,6 +66,12 @@ class FlagRow(dict[int, Flag]):
     def __init__(self, event: str, src: Pipe, dst: Pipe) -> None:
         super().__init__()
         self.event, self.src, self.dst, self.guarded = event, src, dst, False
+
+    def reset(self) -> None:
+        """As at power-on. The flags are kept: a kernel that has run on this core is likely to run on it again."""
+        self.guarded = False
+        for flag in self.values():
+            flag.reset()
 
     def __missing__(self, number: int) -> Flag:
         if number not in range(IDS):

@@ -390,6 +390,8 @@ def to_index(x: Any, operation: str, operand: str) -> int:
     """`x` as a plain int, for addresses, counts and indices; anything but an integer raises by name."""
     if x.__class__ is int:
         return x
+    if x.__class__ is Int32:
+        return x.v
     try:
         return int(operator.index(x))
     except TypeError:

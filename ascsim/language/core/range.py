@@ -32,8 +32,8 @@ class _Loop:
         self.stop: Any
         self.start, self.stop = args[:2] if len(args) > 1 else (0, args[0])
         self.step: Any = args[2] if len(args) == 3 else 1
-        bounds = (("start", self.start), ("stop", self.stop), ("step", self.step))
-        self._indices = builtins.range(*self._checked(*(to_index(bound, self.name, name) for name, bound in bounds)))
+        start, stop = to_index(self.start, self.name, "start"), to_index(self.stop, self.name, "stop")
+        self._indices = builtins.range(*self._checked(start, stop, to_index(self.step, self.name, "step")))
 
     def _checked(self, start: int, stop: int, step: int) -> tuple[int, int, int]:
         if step == 0:

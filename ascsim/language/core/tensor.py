@@ -194,7 +194,9 @@ class LocalTensor(BaseTensor):
     def get_phy_addr(self, offset: Any = 0) -> ir_value.PlainValue:
         """Byte address in the physical memory, `offset` elements in (uint64). Page: GetPhyAddr."""
         here = self.place
-        return ir_value.UInt64.pack(here.start + index(offset, "get_phy_addr", "offset") * here.dtype.size)
+        address = here.start + index(offset, "get_phy_addr", "offset") * here.dtype.size
+        here.core.state.setdefault("addresses", {})[address] = here.dtype  # for calls that take bare addresses
+        return ir_value.UInt64.pack(address)
 
     def get_position(self) -> ir_value.PlainValue:
         """The TPosition, as a number (int32). Page: GetPosition."""
@@ -289,6 +291,8 @@ def _first(where: Place, count: Any, operation: str) -> Any:
 
 def position(pos: Any, operation: str) -> TPosition:
     """A local TPosition; positions in global memory are refused."""
+    if pos.__class__ is TPosition and pos in MEMORY_OF:
+        return pos
     try:
         where = TPosition(int(pos) if isinstance(pos, (int, np.integer)) else index(pos, operation, "pos"))
     except ValueError:

@@ -147,20 +147,18 @@ class Ids:
 
 def guard(core: Core) -> None:
     """A TPipe begins: no id may be used without having been given out."""
-    for row in core.flags:
-        if row is not None:
-            row.guarded = True
-            for flag in row.values():
-                flag.guard, flag.holder = True, ""
+    for row in core.flag_rows:
+        row.guarded = True
+        for flag in row.values():
+            flag.guard, flag.holder = True, ""
 
 
 def unguard(core: Core) -> None:
     """A TPipe has ended: the author owns the ids, but for the reserved ones."""
-    for row in core.flags:
-        if row is not None:
-            row.guarded = False
-            for flag in row.values():
-                flag.guard, flag.holder = flag.id in RESERVED, ""
+    for row in core.flag_rows:
+        row.guarded = False
+        for flag in row.values():
+            flag.guard, flag.holder = flag.id in RESERVED, ""
 
 
 def lower(flag: Any) -> None:
