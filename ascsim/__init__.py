@@ -6,7 +6,7 @@ the checks, and the error classes.
 
 from typing import NoReturn as _NoReturn
 
-from . import language, lib, runtime
+from . import codegen, language, lib, runtime
 from .hw.checks import Checks
 from .hw.errors import *
 from .language import *

@@ -60,7 +60,7 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     sys.path.insert(0, str(Path(script).resolve().parent))
     alias.install()
     try:
-        exec(compile(source, script, "exec"), module.__dict__)
+        exec(compile(source, script, "exec", dont_inherit=True), module.__dict__)
     except SystemExit:
         raise
     except Exception as error:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import ascsim as asc
-import ascsim.lib.host  # named below, and not imported by the package
 from ascsim.runtime import config
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .errors import ArgumentValueError
+from .errors import ArgumentTypeError, ArgumentValueError
 
 ACTIONS = ("raise", "warn", "collect", "off")
 
@@ -38,6 +38,16 @@ class Checks:
                 raise ArgumentValueError(
                     "Checks", operand=name, value=getattr(self, name), rule="one of " + ", ".join(map(repr, legal))
                 )
+        for name in ("hold_sets", "hazards"):
+            if not isinstance(getattr(self, name), bool):
+                raise ArgumentTypeError("Checks", operand=name, value=getattr(self, name), rule="True or False")
+        depth = self.queue_depth
+        if depth is not None and not (isinstance(depth, int) and depth >= 1):
+            raise ArgumentValueError("Checks", operand="queue_depth", value=depth, rule="None or 1 and more", nearest=1)
+        if self.hold_sets and not self.hazards:
+            raise ArgumentValueError(
+                "Checks", operand="hold_sets", value=True, rule="False where hazards is False: held sets need the clocks"
+            )
 
     @classmethod
     def strict(cls) -> Checks:
@@ -46,14 +56,10 @@ class Checks:
 
     @classmethod
     def collect(cls) -> Checks:
-        """Nothing raises that need not: faults and warnings are gathered in the report."""
+        """Nothing raises that need not: faults and warnings are gathered in the report, races with gm_races="always"."""
         return cls(faults="collect", warnings="collect", gm_races="always")
 
     @classmethod
     def off(cls) -> Checks:
         """For speed: values, flags, queues and timeline only; no order, definedness or bounds bookkeeping."""
         return cls(hazards=False, warnings="off")
-
-    def but(self, **changes: object) -> Checks:
-        """A copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 TIMEOUT = "on the device this ends as an AI-core timeout (error 507014 or 507018)"
 
 
-def _raise(core: Core, kind: str, text: str, site: Site | None) -> NoReturn:
-    core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}", site)
+def _raise(core: Core, kind: str, text: str, site: Site | None, operation: str = "wait_flag") -> NoReturn:
+    core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}", site, operation)
 
 
 def waiting(core: Core, pipe: Pipe) -> tuple[Flag | None, str]:
@@ -86,7 +86,8 @@ def scalar(core: Core, flag: Flag, site: Site) -> NoReturn:
 def scalar_all(core: Core, site: Site | None) -> NoReturn:
     """The scalar unit waits for all pipes, one of which stands at a wait."""
     kind, why = kind_of(core, "scalar")
-    _raise(core, kind, f"S waits at {place(site)} until every pipe has drained, but {why}; {describe(core)}", site)
+    text = f"S waits at {place(site)} until every pipe has drained, but {why}; {describe(core)}"
+    _raise(core, kind, text, site, "pipe_barrier")
 
 
 def ordered_scalar(core: Core, access: Access, me: Access) -> NoReturn:
@@ -96,7 +97,7 @@ def ordered_scalar(core: Core, access: Access, me: Access) -> NoReturn:
         f"S stands at {access[3].name} ({place(access[2])}), which automatic synchronisation makes wait for "
         f"{me[3].name} ({place(me[2])}, {me[3].pipe.name}); that one waits for a set that S issues later"
     )
-    _raise(core, "scalar", text, access[2])
+    _raise(core, "scalar", text, access[2], access[3].name)
 
 
 def queue_full(core: Core, pipe: Pipe, depth: int, site: Site | None) -> NoReturn:

@@ -153,6 +153,8 @@ class Device(Ledger):
 
     def _leave(self, core: Core) -> None:
         cache.leave(core)
+        for array in self.arena.arrays:
+            array.close()
         ends = [core.now, *(pipe.free for pipe in core.slots)]
         busy = {pipe.name: pipe.free - pipe.idle for pipe in core.slots}
         busy["S"] += core.issue_cost * sum(pipe.n for pipe in core.slots[1:])

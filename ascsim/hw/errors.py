@@ -1,4 +1,4 @@
-"""What can go wrong, as values: the error classes and the finding that a report is made of.
+"""What can go wrong, as values: the error classes. The finding that a report is made of is in `findings`.
 
 An error is built from fields (operation, operand, value, rule, nearest legal value), never from a ready
 sentence, so that tests, tools and the report agree on them. Where kernel Python promises a builtin exception
@@ -56,7 +56,10 @@ class FoundError(SimulatorError):
         super().__init__(finding.operation, finding.message, code=finding.code)
 
     def text(self) -> str:
-        return self.finding.text()
+        return str(self.finding.text())
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.finding,)
 
 
 class HazardError(FoundError):

@@ -90,6 +90,10 @@ class Finding:
         if self.core and not self.cores:
             self.cores.append(self.core)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickling and copying: call sites become file and line."""
+        return {**self.__dict__, "sites": tuple(site and locate(site) for site in self.sites)}
+
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for findings that are one fault seen again."""

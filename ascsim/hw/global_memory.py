@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ALIGN = 512  # bytes; what the runtime of the device gives
 PADDING = 4096  # bytes behind every array; published kernels stray that far on small shapes
+NOWHERE = 1 << 62  # no byte of any array
 
 
 class Stretch:
@@ -92,6 +93,12 @@ class GlobalArray:
         self.lines: dict[tuple[Plan, int], Stretch] = {}  # open stretch by plan and instruction offset
         self.index: RunMap | None = None if quiet else RunMap()
         self.stores = 0
+
+    def close(self) -> None:
+        """A core has ended: its stretches take no more, for the next one counts its instructions from 0 again."""
+        for stretch in self.lines.values():
+            stretch.next_at = NOWHERE
+        self.lines.clear()
 
     def own(self) -> None:
         """Take a private, padded block; from now on `data` may be written. It holds the array from `low` to `high`:

@@ -171,7 +171,9 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
         f"{code} on {where} ({core.name}): {me[3].name}, {second} ({_pipe(core, me)}) {verb} what {earlier[3].name}, "
         f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. {remedy(core, earlier, me, first, second)}"
     )
-    if earlier[4] >= 0 and me[4] >= 0 and earlier[4] != me[4]:
+    # Where the text runs on from the one to the other, they belong to two loops, or to one turn.
+    back = earlier[2][0] is not me[2][0] or me[2][1] <= earlier[2][1]
+    if back and earlier[1] != me[1] and earlier[4] >= 0 and me[4] >= 0 and earlier[4] != me[4]:
         message += (
             f" Loop-carried: turn {earlier[4]} against turn {me[4]}; the usual cure is the reverse flag, set once "
             "before the loop and waited for once after it."

@@ -80,9 +80,9 @@ class Ledger:
         if raises:
             raise entered.error()
 
-    def report_deadlock(self, core: Core, text: str, site: Site | None) -> NoReturn:
-        """Report that a core can never go on."""
-        self.report(Finding("DEADLOCK", text, core.name, "wait_flag", (site,)))
+    def report_deadlock(self, core: Core, text: str, site: Site | None, operation: str) -> NoReturn:
+        """Report that a core can never go on; `operation` is the call that it stands at."""
+        self.report(Finding("DEADLOCK", text, core.name, operation, (site,)))
         raise AssertionError("DEADLOCK ends the launch")
 
     def raced(self, earlier: Access, me: Access, local: bool) -> tuple[Name, Name]:

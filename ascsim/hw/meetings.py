@@ -83,13 +83,15 @@ class Meetings:
             rounds.append({})
         here = rounds[turn]
         here[core.serial] = foreign(core, core.everything())
-        self._wait(core, lambda: len(here) >= members, f"{what}, {len(here)} of {members} cores", site)
+        self._wait(core, lambda: len(here) >= members, what, site, lambda: f", {len(here)} of {members} cores")
         arrive(core, join(list(here.values())))
 
-    def _wait(self, core: Core, ready: Callable[[], bool], what: str, site: Site) -> None:
+    def _wait(
+        self, core: Core, ready: Callable[[], bool], what: str, site: Site, there: Callable[[], str] = lambda: ""
+    ) -> None:
         stuck = partial(stuck_cores, self.device, "rendezvous", what)
-        why = f"{core.name} waits in {what} ({place(site)})"
-        self.device.scheduler.wait(core, ready, lambda: why, stuck)
+        why = f"{core.name} waits in {what}{{}} ({place(site)})"
+        self.device.scheduler.wait(core, ready, lambda: why.format(there()), stuck)
 
     def finish(self) -> None:
         """Letters that nobody took."""

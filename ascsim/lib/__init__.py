@@ -1,1 +1,5 @@
-"""What surrounds a kernel: `jit`, launches, settings, and the runtime library. Holds no names of its own."""
+"""What surrounds a kernel: `jit`, launches, settings, and the runtime library."""
+
+from . import host, runtime
+
+__all__ = ["host", "runtime"]

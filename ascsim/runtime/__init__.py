@@ -1,1 +1,5 @@
-"""pyasc's module paths `runtime.config` and `runtime.jit`. Holds re-exports only."""
+"""pyasc's module paths `runtime.config` and `runtime.jit`."""
+
+from . import config, jit
+
+__all__ = ["config", "jit"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from hashlib import shake_128
 from pathlib import Path
@@ -299,7 +300,7 @@ def strided(first: int, block: int, stride: int, count: int) -> Piece:
 
 def launch(case: Case, **options: Any) -> Device:
     """Run a case; the device that it ran on, findings included. A launch that a fault has ended is no error."""
-    checks = Checks.collect().but(queue_depth=case.depth)
+    checks = replace(Checks.collect(), queue_depth=case.depth)
     device = Device(
         soc("Ascend910B1"), KERNEL_TYPE[case.cores], case.groups, checks=checks, auto_sync=case.auto_sync, **options
     )

@@ -273,6 +273,6 @@ def test_a_meeting_that_one_core_misses() -> None:
     with pytest.raises(DeadlockError) as caught:
         launched(body, 3, checks=Checks())
     assert str(caught.value).startswith(
-        "DEADLOCK (rendezvous): aiv 0 waits in sync_all, 1 of 3 cores (k:5); aiv 1 waits in sync_all, 2 of 3 cores "
+        "DEADLOCK (rendezvous): aiv 0 waits in sync_all, 2 of 3 cores (k:5); aiv 1 waits in sync_all, 2 of 3 cores "
         "(k:5); ended before: aiv 2; "
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from machine import MIX_AIV, Kernel, codes, device, run
 
@@ -100,7 +102,7 @@ def two_writers(values: tuple[int, int], initial: bytes, checks: Checks) -> obje
 
 
 def test_writers_that_change_no_byte_are_a_warning_and_others_a_fault() -> None:
-    bytes_only = Checks.collect().but(gm_races="bytes")
+    bytes_only = replace(Checks.collect(), gm_races="bytes")
     same = two_writers((7, 7), b"\x07" * 32, bytes_only)
     assert [(f.code, f.severity) for f in same.findings] == [("GM_RACE_WW", "warn")]  # type: ignore[attr-defined]
     other = two_writers((7, 8), b"\x00" * 32, bytes_only)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 
 import pytest
@@ -9,6 +11,7 @@ from machine import Kernel, codes, device, run
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import (
+    ArgumentTypeError,
     ArgumentValueError,
     DeadlockError,
     HazardError,
@@ -190,5 +193,21 @@ def test_checks_refuse_what_they_do_not_know() -> None:
     assert str(caught.value) == "Checks: faults = 'shout'; rule: one of 'raise', 'warn', 'collect', 'off'"
     with pytest.raises(ArgumentValueError, match="gm_races"):
         Checks(gm_races="never")
-    assert Checks().but(faults="collect") == Checks(faults="collect")
+    for wrong in ({"queue_depth": 0}, {"queue_depth": "x"}, {"hold_sets": True, "hazards": False}):
+        with pytest.raises(ArgumentValueError, match=next(iter(wrong))):
+            Checks(**wrong)  # type: ignore[arg-type]
+    for wrong in ({"hazards": 5}, {"hold_sets": None}):
+        with pytest.raises(ArgumentTypeError, match=next(iter(wrong))):
+            Checks(**wrong)  # type: ignore[arg-type]
     assert Checks.strict() == Checks(warnings="raise", gm_races="always")
+
+
+def test_an_error_survives_a_pickle() -> None:
+    error = Finding("RAW", "text", "aiv 0", "add", ((test_an_error_survives_a_pickle.__code__, 0),)).error()
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == "RAW: text"
+    assert again.finding.key == error.finding.key
+    assert again.finding.sites[0][0] == __file__
+    assert copy.copy(error).finding is error.finding
+    refused = pickle.loads(pickle.dumps(ArgumentValueError("call", operand="n", value=3, nearest=4)))
+    assert (str(refused), refused.nearest) == ("call: n = 3; nearest legal value: 4", 4)

@@ -42,6 +42,18 @@ def test_the_script_is_the_main_program(script):
     assert done.returncode == 0
 
 
+def test_a_script_is_compiled_under_its_own_future_statements(script):
+    path = script("def f(x: int): ...\nprint(f.__annotations__)\n")
+    assert ascsim("run", path).stdout == "{'x': <class 'int'>}\n"
+
+
+def test_the_module_paths_need_no_import_of_their_own(script):
+    path = script("import asc\nprint(asc.runtime.config.Backend.Model, asc.lib.runtime.use_model, asc.codegen.errors)\n")
+    done = ascsim("run", path)
+    assert done.stdout.startswith("Backend.Model <function use_model")
+    assert "<module 'ascsim.codegen.errors'" in done.stdout
+
+
 def test_a_kernel_in_a_script_is_rewritten(script):
     path = script(
         "import asc\n"

@@ -36,7 +36,7 @@ def sync_all(gm_workspace: Any = None, ub_workspace: Any = None, used_cores: Any
     first = unwrap(gm_workspace)
     if isinstance(first, bool) and ub_workspace is None:  # sync_all(False)
         gm_workspace, is_aiv_only = None, first
-    whole = not unwrap(is_aiv_only)
+    whole = not index(is_aiv_only, "sync_all", "is_aiv_only")
     if gm_workspace is None and ub_workspace is None:
         _foreign(core, "sync_all", whole, site)
         core.device.cross.sync_all(core, site, whole=whole)
@@ -122,7 +122,7 @@ def _box(
 ) -> tuple[Core, int, Workspace | None]:
     """The core, the slot's number, and the workspace."""
     core = running(operation)
-    whole = not unwrap(aiv_only)
+    whole = not index(aiv_only, operation, "is_aiv_only")
     _foreign(core, operation, whole, site)
     cores = core.device.blocks * (2 if whole else 1)
     block, event = index(block_idx, operation, "block_idx"), index(event_id, operation, "event_id")

@@ -388,8 +388,6 @@ def unwrap(x: Any) -> Any:
 
 def to_index(x: Any, operation: str, operand: str) -> int:
     """`x` as a plain int, for addresses, counts and indices; anything but an integer raises by name."""
-    if x.__class__ is int:
-        return x
     if x.__class__ is Int32:
         return x.v
     try:

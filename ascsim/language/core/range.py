@@ -66,9 +66,13 @@ class range(_Loop):
         if core is None:
             yield from map(int32, self._indices)
             return
-        for index in self._indices:
-            core.turn = index
-            yield int32(index)
+        outer = core.turn
+        try:
+            for index in self._indices:
+                core.turn = index
+                yield int32(index)
+        finally:
+            core.turn = outer
 
 
 class static_range(_Loop):

@@ -63,7 +63,7 @@ def none_free(queue: TQueBind, site: Site) -> NoReturn:
     """DEADLOCK: alloc_tensor spins for a free buffer, and only this program could free one."""
     core: Core = queue.core
     text = f"alloc_tensor on {queue.label} waits at {place(site)} for a free buffer: {_held(queue)}"
-    core.device.report_deadlock(core, f"DEADLOCK (alloc) on {core.name}: {text}; {TIMEOUT}", site)
+    core.device.report_deadlock(core, f"DEADLOCK (alloc) on {core.name}: {text}; {TIMEOUT}", site, "alloc_tensor")
 
 
 def crowded(queue: TQueBind, site: Site) -> None:
