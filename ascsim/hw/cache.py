@@ -42,7 +42,8 @@ PATIENCE = 1000  # equal reads in a row, nothing else issued, after which a core
 def load(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> bytes:
     """get_value: the bytes as the core sees them."""
     first, last = at // LINE, (at + nbytes - 1) // LINE
-    if all((gm, number) in core.lines for number in range(first, last + 1)):
+    lines = [core.lines.get((gm, number)) for number in range(first, last + 1)]
+    if all(line is not None and not line.preloaded for line in lines):
         core.issue(_plan(core, "get_value"), site)
     else:
         _follow(core, gm, at, nbytes)
@@ -74,6 +75,15 @@ def store(core: Core, gm: GlobalArray, at: int, data: bytes, site: Site) -> None
         plan = Plan("set_value", core.scalar, (), (), nothing, 0, shape)
         me: Access = [NEVER_ENDED, core.scalar.slot, site, plan, core.turn, core.serial, core.scalar.clock]
         gm.runmap().write(at, at + len(data), me, unchecked, DIRTY)
+
+
+def preload(core: Core, gm: GlobalArray, at: int, site: Site) -> None:
+    """data_cache_preload: fill the line of a byte. Only the bytes that are read later count as read."""
+    if at < 0 or at >= gm.nbytes:
+        core.stray(_plan(core, "data_cache_preload", gm_shape(1)), site, gm, at, at + 1)
+    core.issue(_plan(core, "data_cache_preload"), site)
+    fresh = (gm, at // LINE) not in core.lines
+    _line(core, gm, at // LINE).preloaded |= fresh
 
 
 def clean(core: Core, gm: GlobalArray, at: int, whole: bool, site: Site) -> None:

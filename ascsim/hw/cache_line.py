@@ -23,7 +23,7 @@ LINE = 64  # bytes
 class Line:
     """One line: its bytes, which of them are newer than memory, and what memory held when it was filled."""
 
-    __slots__ = ("array", "at", "data", "dirty", "known", "seen", "site")
+    __slots__ = ("array", "at", "data", "dirty", "known", "preloaded", "seen", "site")
 
     def __init__(self, array: GlobalArray, at: int, known: Known) -> None:
         self.array, self.at, self.known = array, at, known
@@ -31,6 +31,7 @@ class Line:
         self.data = bytearray(self.seen)
         self.dirty: set[int] = set()
         self.site: Site | None = None  # of the first store
+        self.preloaded = False  # filled before anyone read it
 
     def runs(self, dirty: bool) -> list[tuple[int, int]]:
         """Runs of dirty or of clean bytes, as offsets in the array, its padding left out."""

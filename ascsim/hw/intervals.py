@@ -84,6 +84,11 @@ class RunMap:
             self.starts[first + 1 : last] = []
             self.cells[first:last] = [RunCell(me, {}, {})]
 
+    def atomic(self, a: int, b: int) -> list[Access]:
+        """The atomic updates of bytes a to b-1 since their last plain write."""
+        first, last = self._cut(a), self._cut(b)
+        return [update for cell in self.cells[first:last] for update in cell.atomic.values()]
+
     def forget(self, a: int, b: int, reader: tuple[int, int]) -> None:
         """Drop the reads of bytes a to b-1 by one pipe of one core."""
         first, last = self._cut(a), self._cut(b)

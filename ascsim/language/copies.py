@@ -1,4 +1,4 @@
-"""Plans of copies: blocks of bytes between two sides, each with its own pitch."""
+"""Plans of copies: blocks of bytes between two sides, each with its own pitch. Stores may update (`atomics`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
 from ..hw.memory import Piece, overlap, show_runs
+from . import atomics
 from .core import ir_value
 from .core.dtype import DataType
 from .core.place import Place, report
@@ -186,16 +187,21 @@ def store_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, s
     region = core.region("UB", (piece,), f"{operation}: src", site)
     memory = here.memory
     assert memory is not None
-    kind, _ = core.atomic
     cycles = core.device.cost.store(length * count, count, gm_address=at, gm_pitch=dst_pitch if count > 1 else 0)
-    shape = gm_shape(length, dst_pitch, count, True, kind)
+    shape = gm_shape(length, dst_pitch, count, True, atomics.kind(core))
     view = None
-    if count == 1 or (pitch == length == dst_pitch):
+    run: Any
+    if shape.atomic:
+        dtype = atomics.element(core, here.dtype, operation, site)
+        shaped = (count, length // dtype.size), dtype.np
+        new = np.ndarray(*shaped, memory.bytes.data, here.start, (pitch, dtype.size))
+        run = partial(_update, atomics.UPDATES[core.atomic[0]], new, (dst_pitch, dtype.size))
+    elif count == 1 or (pitch == length == dst_pitch):
         view = memory.view[here.start : here.start + length * count]
         run = partial(_store, view)
     else:
         run = partial(_store_rows, _rows(memory.bytes.data, here.start, length, pitch, count), dst_pitch)
-    return Plan(operation, core.pipes["MTE3"], (region,), (), run, cycles, shape, view=None if kind else view)
+    return Plan(operation, core.pipes["MTE3"], (region,), (), run, cycles, shape, view=view)
 
 
 def _store(view: memoryview, array: GlobalArray, at: int) -> None:
@@ -205,6 +211,11 @@ def _store(view: memoryview, array: GlobalArray, at: int) -> None:
 def _store_rows(rows: np.ndarray, pitch: int, array: GlobalArray, at: int) -> None:
     count, length = rows.shape
     _rows(array.data, at, length, pitch, count)[...] = rows
+
+
+def _update(update: Any, new: np.ndarray, strides: tuple[int, int], array: GlobalArray, at: int) -> None:
+    old: np.ndarray = np.ndarray(new.shape, new.dtype, array.data, at, strides)
+    old[...] = update(old, new)
 
 
 def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Moves, site: Site) -> Plan:

@@ -72,7 +72,8 @@ def data_copy(
             plan = where.loads[count]
         else:
             window, at, where = dst.window, dst.start, src.place
-            plan = where.stores[count] if where.core.atomic is PLAIN_STORE else None
+            atomic = where.core.atomic
+            plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
         if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
             where.core.issue(plan, None, window.array, at)
             return
@@ -283,7 +284,9 @@ def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, 
     if not present(core, here.memory, operation, site):
         return
     window, at = tensor.window, tensor.start
-    plans: Any = here.loads if load else here.stores if core.atomic is PLAIN_STORE else {}
+    plans: Any = here.loads if load else here.stores
+    if not load and core.atomic is not PLAIN_STORE:
+        key = (core.atomic, key)
     plan = plans.get(key)
     if plan is not None and plan.phase == at & 511 and at + plan.span <= window.end and window.dtype is here.dtype:
         core.issue(plan, site, window.array, at)

@@ -3,8 +3,8 @@
 Text goes to standard output at once, each piece behind `[AIV Block 3/8] ` (kind, number and count of the cores of
 that kind), in the order in which cores are simulated: by number, up to where one waits for another. A dump shows the
 bytes as executed so far and is no access: it takes no part in race checks, gives no order and costs no time. (On the
-device it drains all pipes and so may hide a missing wait.) Not here: print_time_stamp, switching output off.
-Pages: printf, DumpTensor, DumpAccChkPoint, MetricsProfStart, MetricsProfStop.
+device it drains all pipes and so may hide a missing wait.) Not here: switching output off.
+Pages: printf, DumpTensor, DumpAccChkPoint, PrintTimeStamp, MetricsProfStart, MetricsProfStop.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..core.place import VECTOR_POSITIONS, index, report, running
 from ..core.types import ShapeInfo
 from ..forms import present, zero
 from ..operand import aligned, local
+from .sys_var import program_counter, ticks
 
 OUTPUT_LIMIT = 30 * 1024  # bytes of one call; the device's default
 DUMPED = VECTOR_POSITIONS | {TPosition.A1, TPosition.B1, TPosition.C1, TPosition.CO1}
@@ -184,6 +185,20 @@ def _nested(values: list[str], shape: tuple[int, ...]) -> str:
 # ------------------------------------------------------------------ profiling
 
 
+def print_time_stamp(desc_id: Any) -> None:
+    """Print the time of this core under the number `desc_id`; 0 to 65535 are the vendor's own. Page: PrintTimeStamp.
+
+    The time is that of get_system_cycle, the pcPtr that of get_program_counter; the kernel starts at 0. On the device a
+    build without ASCENDC_TIME_STAMP_ON prints nothing.
+    """
+    core = running("print_time_stamp")
+    number, frame = _natural(desc_id, "print_time_stamp", "desc_id"), sys._getframe(1)
+    _write(
+        core,
+        f"descId is {number}, rsv is 0, timeStamp is {ticks(core)}, pcPtr is {program_counter(frame)}, entry is 0.\n",
+    )
+
+
 def metrics_prof_start() -> None:
     """From here to metrics_prof_stop the report marks the core's timeline as "metrics_prof". Page: MetricsProfStart."""
     core = running("metrics_prof_start")
@@ -214,5 +229,6 @@ __all__ = [
     "dump_tensor",
     "metrics_prof_start",
     "metrics_prof_stop",
+    "print_time_stamp",
     "printf",
 ]

@@ -70,7 +70,7 @@ class Place:
         self.views: dict[int, Place] = {}  # by offset in elements
         self.plans: dict[Any, Any] = {}
         self.loads: dict[Any, Any] = {}  # plans of copies from global memory, by count or parameters
-        self.stores: dict[Any, Any] = {}  # and to it, not atomic
+        self.stores: dict[Any, Any] = {}  # and to it; the atomic ones by (Core.atomic, count or parameters)
         self.fault: tuple[str, str] | None = None
         self.live = self
 
