@@ -17,7 +17,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def empty_calls() -> None:
         empty()
 
 
-def launch(kernel: asc.JITFunction, tiles: int, tile: int, blocks: int = 1, **settings: object) -> Callable[[], None]:
+def launch(kernel: Any, tiles: int, tile: int, blocks: int = 1, **settings: object) -> Callable[[], None]:
     """A launch with arrays of its own."""
     x, y, z = (np.ones(blocks * tiles * tile, np.float32) for _ in range(3))
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .errors import LaunchError
 from .findings import Site
-from .global_memory import PADDING, GlobalArray
+from .global_memory import ENDED, PADDING, GlobalArray
 from .instruction import Plan
 from .memory import Piece, Region
 
@@ -43,6 +44,8 @@ class Bounds:
 
     def stray(self: Core, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:  # type: ignore[misc]
         """An access that leaves its array: a warning inside the padding, a fault beyond it."""
+        if gm.nbytes == ENDED:
+            raise LaunchError(plan.name, "the tensor belongs to a launch that has ended", operand=gm.name)
         past = end - gm.nbytes
         beyond = at < 0 or past > PADDING
         verb = "writes" if plan.gm is not None and plan.gm.write else "reads"

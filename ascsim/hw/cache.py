@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .cache_line import LINE, Cleaned, Line, memory_bytes, nothing, put, shared, stale, unchecked, undefined
+from .cache_line import LINE, Cleaned, Line, changed, memory_bytes, nothing, put, shared, stale, unchecked, undefined
 from .deadlock import stuck_cores
 from .findings import Finding, Site, place
 from .instruction import GmShape, Plan, gm_shape
@@ -114,6 +114,7 @@ def end(device: Device) -> None:
         )
         if device.checks.hazards:
             device.report(Finding("CACHE_NOT_FLUSHED", text, name, "set_value", (line.site,), "warn"))
+            changed(device, name, line)
         put(line, line.array, line.at)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .findings import Site, place
+from .findings import Finding, Site, place
 from .instruction import Plan, gm_shape
 from .intervals import WHOLE_LINE
 from .ledger import Use
@@ -15,6 +15,7 @@ from .pipe import Known, Token
 
 if TYPE_CHECKING:
     from .core import Core
+    from .device import Device
     from .global_memory import GlobalArray
 
 LINE = 64  # bytes
@@ -77,18 +78,21 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
     """Whether the clean bytes of a line that is written back belong to another core."""
     gm = line.array
 
+    def report(text: str) -> None:
+        core.report("CACHE_LINE_SHARED", text, site, operation="data_cache_clean_and_invalid")
+
     def clash(earlier: Access, a: int, b: int, write: bool) -> None:
         if not write or earlier[5] in (-1, core.serial):
             return
         clock = line.known.get(earlier[5])  # what had ended when the line was filled
         if clock is None or earlier[0] > clock[earlier[1]]:
             other = core.device.core_name(earlier[5])
-            _clobbered(core, line, a, b, site, f"{other} writes them ({earlier[3].name}, {place(earlier[2])})")
+            report(_clobbered(line, a, b, site, f"{other} writes them ({earlier[3].name}, {place(earlier[2])})"))
 
     for a, b in line.runs(dirty=False):
         old, now = line.seen[a - line.at : b - line.at], memory_bytes(gm, a, b - a)
         if old != now:
-            _clobbered(core, line, a, b, site, "they have changed in memory since the line was filled")
+            report(_clobbered(line, a, b, site, "they have changed in memory since the line was filled"))
         shape = gm_shape(b - a, write=True, atomic=WHOLE_LINE)
         plan = Plan("data_cache_clean_and_invalid", core.scalar, (), (), nothing, 0, shape)
         n = core.scalar.n + 1  # the store of the dirty bytes, which follows
@@ -96,13 +100,18 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
         gm.runmap().write(a, b, me, clash, WHOLE_LINE)
 
 
-def _clobbered(core: Core, line: Line, a: int, b: int, site: Site | None, why: str) -> None:
-    core.report(
-        "CACHE_LINE_SHARED",
+def changed(device: Device, name: str, line: Line) -> None:
+    """Whether a line that is written back at the end of the launch undoes what others have stored beside it."""
+    for a, b in line.runs(dirty=False):
+        if line.seen[a - line.at : b - line.at] != memory_bytes(line.array, a, b - a):
+            text = _clobbered(line, a, b, line.site, "they have changed in memory since the line was filled")
+            device.report(Finding("CACHE_LINE_SHARED", text, name, "set_value", (line.site,)))
+
+
+def _clobbered(line: Line, a: int, b: int, site: Site | None, why: str) -> str:
+    return (
         f"the line [{line.at}:{line.at + LINE}) of {line.array.name} goes to memory whole ({place(site)}), and with it "
-        f"old copies of bytes [{a}:{b}): {why}; keep words of different cores in different 64-byte lines",
-        site,
-        operation="data_cache_clean_and_invalid",
+        f"old copies of bytes [{a}:{b}): {why}; keep words of different cores in different 64-byte lines"
     )
 
 

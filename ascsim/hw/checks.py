@@ -46,7 +46,7 @@ class Checks:
             raise ArgumentValueError("Checks", operand="queue_depth", value=depth, rule="None or 1 and more", nearest=1)
         if self.hold_sets and not self.hazards:
             raise ArgumentValueError(
-                "Checks", operand="hold_sets", value=True, rule="False where hazards is False: held sets need the clocks"
+                "Checks", operand="hold_sets", value=True, rule="False where hazards is off: held sets need clocks"
             )
 
     @classmethod
@@ -56,7 +56,7 @@ class Checks:
 
     @classmethod
     def collect(cls) -> Checks:
-        """Nothing raises that need not: faults and warnings are gathered in the report, races with gm_races="always"."""
+        """Nothing raises that need not: faults and warnings are gathered in the report (gm_races="always")."""
         return cls(faults="collect", warnings="collect", gm_races="always")
 
     @classmethod

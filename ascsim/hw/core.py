@@ -40,7 +40,7 @@ class Core(Flow, Barriers, Bounds):
         *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flag_rows", "flags", "group"),
         *("hold_sets", "index", "issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "operands"),
         *("pad_value", "pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub"),
-        *("touching", "turn"),
+        *("told", "touching", "turn"),
     )
 
     def __init__(self, device: Device, kind: str) -> None:
@@ -87,6 +87,7 @@ class Core(Flow, Barriers, Bounds):
         self.atomic = PLAIN_STORE  # update of stores to global memory ("add", "max", "min") and its element type
         self.pad_value: Any = None  # of data_copy_pad; None: never set
         self.counted = 0
+        self.told = False  # a call was reported on while it was worked out (`language.core.place`)
         self.turn = -1  # value of the innermost loop variable, for reports
         self.resumed = None
         self.marks: dict[int, Mark] = {}  # unit flags of the blocks of L0C

@@ -22,6 +22,7 @@ CYCLES_PER_REPEAT: dict[str, dict[int, int]] = {
     "exp": {2: 4, 4: 2},  # exp, ln, sqrt, div
     "mul_add_dst": {2: 2, 4: 2},
 }
+SORTED_PER_CYCLE = 2  # elements of sort32 and mrg_sort. doc
 VECTOR_START = 22  # cycles an instruction. meas: pipe times of add_c1, add_c3; 24.4 back to back (bank_s1)
 READ_WRITE_CONFLICT = 1.8  # cycles a repeat. meas: bank_s5
 BARRIER_DRAIN = 58  # cycles. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80
@@ -35,7 +36,6 @@ GM_PIECE = 512  # bytes; a burst costs every piece it touches. meas: dc_ub4
 
 SCALAR_ACCESS = 11  # cycles. meas: add_c0, 34 a turn of two reads and a write, loop and addition included
 ISSUE = 2  # cycles. meas: scalar time of add_c1, 26 cycles for the 12 instructions of a chunk
-FLAG = 0  # cycles from set to wait. not published
 
 LAUNCH = 0.5  # us. meas: four rows of one core
 LAUNCH_PER_CORE = 0.1  # us. meas, weak: 2.5 to 13.4 us for 48 AIV
@@ -81,10 +81,6 @@ class Cost:
     def issue(self) -> int:
         """Time of the scalar unit to hand one instruction to a pipe."""
         return ISSUE
-
-    def flag(self) -> int:
-        """From a set_flag to the start of what waits for it."""
-        return FLAG
 
     def barrier(self) -> int:
         """What a barrier on the vector pipe adds before the next instruction: the drain of the one before it."""

@@ -1,8 +1,8 @@
 """Counted flags between cores: `cross_core_set_flag`, `cross_core_wait_flag`, and the hard form of `sync_all`.
 
 A token of another core carries, in `known`, the clocks of every core whose work is known to have ended, and how many
-waits of each counter are known to have happened. Not here: the rules of ids, modes and
-kernel types (`cross_rules`), meetings through memory (`meetings`).
+waits of each counter are known to have happened. Not here: the rules of ids, modes and kernel types (`cross_rules`),
+meetings through memory (`meetings`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from .core import Core
 from .cost import Cost
 from .cross import Cross
 from .errors import ArgumentValueError, SimulatorWarning
-from .findings import Site, place
+from .findings import Site
 from .global_memory import Arena, GlobalArray
 from .ledger import Ledger
 from .memory import Access, Memory
@@ -193,7 +193,3 @@ class Device(Ledger):
     def pipe_name(self, access: Access) -> str:
         """The pipe of an access of any core."""
         return str(access[3].pipe.name)
-
-    def line_of(self, site: Site | None) -> str:
-        """`kernel.py:31`."""
-        return place(site)

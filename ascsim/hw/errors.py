@@ -138,6 +138,10 @@ class MissingApiError(NotSimulatedError, AttributeError):
     """A name of the API that is not built yet."""
 
 
+class NoSuchNameError(SimulatorError, AttributeError):
+    """A name that neither the API nor the package has."""
+
+
 class BackendError(SimulatorError, RuntimeError):
     """What the chosen backend or platform lacks."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ALIGN = 512  # bytes; what the runtime of the device gives
 PADDING = 4096  # bytes behind every array; published kernels stray that far on small shapes
+ENDED = -1 - PADDING  # size of an array whose launch has ended: every access lies outside
 NOWHERE = 1 << 62  # no byte of any array
 
 
@@ -144,6 +145,12 @@ class GlobalArray:
         if self.stores:
             high = min(self.high, self.nbytes)
             self.source[self.low : high] = self.data[self.low : high]
+
+    def release(self) -> None:
+        """The launch has ended: let go of all memory. A later access is a stray, and refused (`bounds`)."""
+        self.source = self.data = memoryview(b"")
+        self.nbytes = ENDED
+        self.log, self.lines, self.index, self.defined = [], {}, None, None
 
     def restore(self, initial: Any) -> None:
         """Put these bytes into the private block (for a replay)."""

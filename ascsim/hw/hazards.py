@@ -169,7 +169,7 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
     first, second = place(earlier[2]), place(me[2])
     message = (
         f"{code} on {where} ({core.name}): {me[3].name}, {second} ({_pipe(core, me)}) {verb} what {earlier[3].name}, "
-        f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. {remedy(core, earlier, me, first, second)}"
+        f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. {remedy(core, earlier, me, code, first, second)}"
     )
     # Where the text runs on from the one to the other, they belong to two loops, or to one turn.
     back = earlier[2][0] is not me[2][0] or me[2][1] <= earlier[2][1]
@@ -181,7 +181,7 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
     core.report(code, message, earlier[2], me[2], operation=me[3].name)
 
 
-def remedy(core: Core, earlier: Access, me: Access, first: str, second: str) -> str:
+def remedy(core: Core, earlier: Access, me: Access, code: str, first: str, second: str) -> str:
     """The call that orders the two, in one sentence."""
     a, b = core.slots[earlier[1]].name, core.slots[me[1]].name
     if a == b:
@@ -189,7 +189,8 @@ def remedy(core: Core, earlier: Access, me: Access, first: str, second: str) -> 
     if f"{a}_{b}" not in EVENT_NUMBER:
         return f"Needs pipe_barrier(PIPE_ALL) between line {_line(first)} and line {_line(second)}."
     queue = core.state.get("tpipe")
-    other = f", or a queue {a} -> {b} for this buffer" if queue is not None else ""
+    first_pipe, then = (b, a) if code.endswith("WAR") else (a, b)  # a queue holds its buffer until the reader frees it
+    other = f", or a queue {first_pipe} -> {then} for this buffer" if queue is not None else ""
     return (
         f"Needs set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line "
         f"{_line(second)}{other}."

@@ -165,6 +165,7 @@ class Ledger:
     def give_warnings(self) -> None:
         """Give the launch's warnings, each once, at the author's lines."""
         for finding in self.findings:
-            if finding.severity == "warn" and self.checks.warnings == "warn":
+            action = {"fault": self.checks.faults, "warn": self.checks.warnings}.get(finding.severity)
+            if action == "warn":
                 name, line = locate(finding.sites[-1]) if finding.sites else ("ascsim", 0)
                 warnings.warn_explicit(finding.text(), SimulatorWarning, name, line)

@@ -229,17 +229,20 @@ def scaled(
     """
     places = tuple(tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors)
     template = None if None in places else places[0].plans.get((key, places[1:]))  # type: ignore[union-attr]
+    warned = False
     if template is None:
         template = make()
         if template is None:
             return None
         places = tuple(where.live for where in places)  # type: ignore[union-attr]
+        warned = places[0].core.told  # type: ignore[union-attr]
         places[0].keep((key, places[1:]), template)  # type: ignore[union-attr]
     assert row.scalar is not None
     where: Any = places[0]
     plan = copy(template)
     plan.run = plan.run(row.scalar(scalar, where.dtype))
-    where.keep((*key, *places[1:], number), plan)
+    if not warned:
+        where.keep((*key, *places[1:], number), plan)
     return plan
 
 

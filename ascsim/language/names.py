@@ -19,7 +19,7 @@ from .core.tensor import LocalTensor
 
 
 def namer(core: Core, memory: Memory, start: int, end: int, site: Site) -> tuple[str, int]:
-    """Name and first byte of the smallest known buffer that holds bytes `start` to `end`; ("", 0) if none does."""
+    """Name and first byte of the largest known buffer that holds bytes `start` to `end`; ("", 0) if none does."""
     for frame in _frames():
         held = [
             (tensor.place.nbytes, name, tensor.place.start)

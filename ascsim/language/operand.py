@@ -49,9 +49,9 @@ def typed(core: Core, where: Place, legal: Sequence[DataType], name: str, operat
         report(core, "BAD_DTYPE", f"{name} has type {where.dtype}; rule: {rule}", site, operation)
 
 
-def aligned(core: Core, where: Place, name: str, operation: str, site: Site) -> None:
-    """An operand starts at a multiple of its memory's alignment."""
-    align = where.memory.align if where.memory is not None else BLOCK
+def aligned(core: Core, where: Place, name: str, operation: str, site: Site, align: int = 0) -> None:
+    """An operand starts at a multiple of `align` bytes; 0 stands for its memory's alignment."""
+    align = align or (where.memory.align if where.memory is not None else BLOCK)
     past = where.start % align
     if past:
         size = where.dtype.size
@@ -66,13 +66,16 @@ def _memory(where: Place) -> str:
 
 
 class Strided:
-    """One operand of an instruction in mask and repeat form. Strides in 32-byte blocks."""
+    """One operand of an instruction in mask and repeat form. Strides in 32-byte blocks.
 
-    __slots__ = ("block", "name", "place", "repeat", "size")
+    `width`: bytes of a block that belong to a lane; more than `size` where an instruction fills blocks in part.
+    """
+
+    __slots__ = ("block", "name", "place", "repeat", "size", "width")
 
     def __init__(self, name: str, place: Place, block: int = 1, repeat: int = 8) -> None:
         self.name, self.place, self.block, self.repeat = name, place, block, repeat
-        self.size = place.dtype.size
+        self.size = self.width = place.dtype.size
 
 
 class Part:
@@ -103,14 +106,17 @@ class Part:
 def parts(operands: Sequence[Strided], works: Sequence[Work], one_by_one: bool = False) -> list[list[Part]]:
     """The rectangles of an instruction: one list for all repeats, or one a repeat where they run `one_by_one`.
 
-    A group of lanes is one block of the widest operand. An operand of a narrower type has several groups in a block:
-    then its blocks must follow each other, which is what the instructions with two types ask for.
+    A group of lanes is one block of the widest operand. An operand of a narrower type has several groups in a block;
+    where its blocks do not follow each other, no rectangle reaches over the end of one.
     """
-    group = min(BLOCK // operand.size for operand in operands)  # lanes
+    group = min(BLOCK // operand.width for operand in operands)  # lanes
+    most = max((BLOCK // operand.width // group for operand in operands if operand.block != 1), default=1)  # groups
     out: list[list[Part]] = []
     first = 0
     for runs, repeats in works:
         rectangles = [r for run in runs for r in _rectangles(*run, group)]
+        if most > 1:
+            rectangles = [piece for rectangle in rectangles for piece in _cut(*rectangle, most)]
         steps = range(first, first + repeats) if one_by_one else (first,)
         many = 1 if one_by_one else repeats
         for repeat in steps:
@@ -136,14 +142,23 @@ def _rectangles(a: int, b: int, group: int) -> list[tuple[int, int, int, int]]:
     return out
 
 
+def _cut(first: int, groups: int, lane: int, lanes: int, most: int) -> list[tuple[int, int, int, int]]:
+    """A rectangle in pieces that end where every `most` groups end."""
+    starts = [first, *range(first // most * most + most, first + groups, most)]
+    ends = [*starts[1:], first + groups]
+    return [(start, end - start, lane, lanes) for start, end in zip(starts, ends, strict=True)]
+
+
 def _part(
     operands: Sequence[Strided], repeat: int, many: int, group: int, first: int, groups: int, lane: int, lanes: int
 ) -> Part:
     starts, step_repeat, step_group, sizes = [], [], [], []
     for operand in operands:
-        per_block = BLOCK // operand.size // group  # groups in a block
+        per_block = BLOCK // operand.width // group  # groups in a block
+        block, inside = divmod(first, per_block)
         stride = operand.block * BLOCK if per_block == 1 else BLOCK // per_block
-        starts.append(operand.place.start + repeat * operand.repeat * BLOCK + first * stride + lane * operand.size)
+        offset = (repeat * operand.repeat + block * operand.block) * BLOCK + inside * stride
+        starts.append(operand.place.start + offset + lane * operand.size)
         step_repeat.append(operand.repeat * BLOCK)
         step_group.append(stride)
         sizes.append(operand.size)

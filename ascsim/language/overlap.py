@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..hw.core import Core
 from ..hw.findings import Site
-from ..hw.memory import last_byte, show_runs
+from ..hw.memory import Region, last_byte, overlap, show_runs
 from .core.place import report
 from .masks import Work, runs_of
-from .operand import Part, Strided, parts
+from .operand import BLOCK, Part, Strided, parts
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -24,7 +24,8 @@ def separate(ops: Sequence[Strided], works: Sequence[Work]) -> bool:
     """Whether all repeats may be computed at once: no source is touched by a write meant for another element."""
     dst = ops[0]
     many = sum(times for _, times in works) > 1
-    if many and dst.repeat < 8 * dst.block and _self_overlapping(dst, works):
+    blocks = -(-max(runs[-1][1] for runs, _ in works) * dst.size // BLOCK)  # of a repeat, most
+    if many and dst.repeat < blocks * dst.block and _self_overlapping(dst, works):
         return False
     low, high = _extent(dst, works)
     for src in ops[1:]:
@@ -44,14 +45,23 @@ def _self_overlapping(dst: Strided, works: Sequence[Work]) -> bool:
     """Whether two repeats write a common byte."""
     seen = 0
     for step in parts([dst], works, one_by_one=True):
-        written = _footprint(dst, 0, step, dst.place.start)
+        written = footprint(dst, 0, step, dst.place.start)
         if written & seen:
             return True
         seen |= written
     return False
 
 
-def _footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
+def apart(core: Core, write: Region, reads: Sequence[Region], operation: str, site: Site) -> None:
+    """Report a source that meets the destination of an instruction which must not read what it writes."""
+    for read in reads:
+        common = overlap(write, read) if write.meets(read) else []
+        if common:
+            text = f"dst and a source meet in bytes {show_runs(common)} of UB; rule: they lie apart"
+            report(core, "OVERLAP_PARTIAL", text, site, operation)
+
+
+def footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
     """The bytes of one repeat as the bits of a number: bit 0 stands for byte `base`."""
     out = 0
     for part in step:
@@ -75,7 +85,7 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
     dst = ops[0]
     base = min(operand.place.start for operand in ops)
     inside = [(1 << op.place.nbytes) - 1 << op.place.start - base for op in ops]
-    writes = [_footprint(dst, 0, step, base) & inside[0] for step in steps]
+    writes = [footprint(dst, 0, step, base) & inside[0] for step in steps]
     for i, src in enumerate(ops[1:], 1):
         allowed = (
             row.accumulates
@@ -83,9 +93,9 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
             and dst.place.dtype.name in ("float16", "float32", "int32")
             and 0 in (src.repeat, dst.repeat)
         )
-        reads = [_footprint(src, i, step, base) & inside[i] for step in steps]
+        reads = [footprint(src, i, step, base) & inside[i] for step in steps]
         for number, (write, read, following) in enumerate(zip(writes, reads, [*reads[1:], 0], strict=True)):
-            if write & read and not _coincide(dst, src, i, steps[number]):
+            if write & read and not _coincide(dst, src, i, steps[number]) and not _narrows(dst, src):
                 code, common, rule = "OVERLAP_PARTIAL", write & read, "lie apart or coincide"
             elif write & following and not allowed:
                 code, common = "OVERLAP_REPEAT", write & following
@@ -99,6 +109,11 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
             )
             report(core, code, text, site, row.name)
             break
+
+
+def _narrows(dst: Strided, src: Strided) -> bool:
+    """A conversion to narrower elements in place: each repeat lands on what it, or one before it, has read."""
+    return dst.size < src.size and dst.place.start == src.place.start
 
 
 def _coincide(dst: Strided, src: Strided, i: int, step: Any) -> bool:

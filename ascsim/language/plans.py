@@ -102,19 +102,24 @@ def count_of(core: Core, count: Any, operation: str, site: Site) -> int:
     return n
 
 
-def build(core: Core, row: Row, ops: list[Strided], works: list[Work], site: Site) -> Plan:
-    """The plan of an instruction whose operands and work are known; with a scalar operand, `run` still asks for it."""
-    together = separate(ops, works)
-    if not together:
-        judged(core, row, ops, works, site)
-    whole = parts(ops, works)
-    steps = whole if together else parts(ops, works, one_by_one=True)
+def build(
+    core: Core, row: Row, ops: list[Strided], works: list[Work], site: Site, hidden: Sequence[Strided] = ()
+) -> Plan:
+    """The plan of an instruction whose operands and work are known; with a scalar operand, `run` still asks for it.
+
+    `hidden`: further sources of the value function, one element a lane, that do not lie in a memory of the core.
+    """
+    whole = parts([*ops, *hidden], works)
     sources = list(range(1, len(ops)))
     reads = [region(core, ops[i], i, whole, row.name, site) for i in sources]
     write = region(core, ops[0], 0, whole, row.name, site)
     if row.reads_dst:
         reads.append(write)
-    run: Any = partial(runner, row, ops, steps, together)
+    together = separate(ops, works)  # after the ends of the memory, lest it look through what is not there
+    if not together:
+        judged(core, row, ops, works, site)
+    steps = whole if together else parts([*ops, *hidden], works, one_by_one=True)
+    run: Any = partial(runner, row, [*ops, *hidden], steps, together)
     if row.scalar is None:
         run = run()
     times = sum(n for _, n in works)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
 
-from ascsim.hw.errors import ArgumentTypeError, LaunchError, OptionError, SimulatorError
+from ascsim.hw.errors import ArgumentTypeError, LaunchError, OptionError, SimulatorError, SimulatorWarning
 from ascsim.report.table import Report
 
 from .device_call import device_call
@@ -61,7 +61,7 @@ class JITFunction(Function):
         def launcher(*args: Any, **kwargs: Any) -> Report:
             try:
                 return launch(self, options, self.default_options, args, kwargs)
-            except SimulatorError as error:
+            except (SimulatorError, SimulatorWarning) as error:
                 raise error.with_traceback(authors_frames(error.__traceback__)) from error.__cause__
 
         return launcher

@@ -91,9 +91,14 @@ def launch(
         finally:
             first_constants.reset(token)
 
-    device.run(run)
-    device.write_back()
-    return Report.of(device, name)
+    try:
+        device.run(run)
+        device.write_back()
+        return Report.of(device, name)
+    finally:
+        if not now.record:  # what a launch leaves behind goes with its last cycle of objects; its arrays go now
+            for array in device.arena.arrays:
+                array.release()
 
 
 def _block_count(name: str, core_num: Any, only: tuple[int, ...] | None) -> int:

@@ -55,7 +55,10 @@ class CompileOptions:
         if self.kernel_type is not None and not isinstance(self.kernel_type, KernelType):
             legal = "a member of KernelType: " + ", ".join(kind.name for kind in KernelType)
             raise OptionError("jit", operand="kernel_type", value=self.kernel_type, rule=legal)
-        if self.opt_level not in (None, 1, 2, 3):
+        for name in ("auto_sync", "insert_sync", "matmul_cube_only"):
+            if getattr(self, name) is not None and not isinstance(getattr(self, name), bool):
+                raise OptionError("jit", operand=name, value=getattr(self, name), rule="True or False")
+        if self.opt_level is not None and (type(self.opt_level) is not int or self.opt_level not in (1, 2, 3)):
             raise OptionError("jit", operand="opt_level", value=self.opt_level, rule="1, 2 or 3", nearest=1)
 
 

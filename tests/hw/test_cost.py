@@ -156,10 +156,6 @@ def test_issue_time_of_add_c1():
     assert 16384 * 12 * Cost(B1, 1).issue() / MHZ == near(231.166, 8.1)
 
 
-def test_unpublished_flag_latency_is_zero():
-    assert Cost(B1, 1).flag() == 0
-
-
 def test_barrier_lies_inside_the_measured_span():
     # 100 loops of two reductions of 256 floats, a barrier after each: 13 us with 4 and 1 repeats of 7 cycles,
     # 8.44 us with 4 of 1 and 1 of 7

@@ -29,7 +29,7 @@ def test_a_name_is_either_there_or_listed(module: str) -> None:
 
 
 def test_asking_for_one_says_that_it_is_not_built_and_what_it_belongs_to() -> None:
-    with pytest.raises(NotImplementedError, match=r"^ascsim\.cast: is not simulated yet: the rest of the vector API"):
-        ascsim.cast  # noqa: B018
-    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+    with pytest.raises(NotImplementedError, match=r"^ascsim\.two: is not simulated yet: a part is not built"):
+        missing.refuse({"a part": "one two", "another": "three"}, "ascsim", "two")
+    with pytest.raises(AttributeError, match="attribute = 'no_such_name': no such name"):
         ascsim.no_such_name  # noqa: B018

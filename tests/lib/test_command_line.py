@@ -48,7 +48,9 @@ def test_a_script_is_compiled_under_its_own_future_statements(script):
 
 
 def test_the_module_paths_need_no_import_of_their_own(script):
-    path = script("import asc\nprint(asc.runtime.config.Backend.Model, asc.lib.runtime.use_model, asc.codegen.errors)\n")
+    path = script(
+        "import asc\nprint(asc.runtime.config.Backend.Model, asc.lib.runtime.use_model, asc.codegen.errors)\n"
+    )
     done = ascsim("run", path)
     assert done.stdout.startswith("Backend.Model <function use_model")
     assert "<module 'ascsim.codegen.errors'" in done.stdout

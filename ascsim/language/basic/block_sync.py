@@ -1,6 +1,6 @@
-"""Flags, barriers and meetings of cores.
+"""Flags and barriers. Meetings of cores are in `meetings`.
 
-Pages: SetFlag/WaitFlag, PipeBarrier, DataSyncBarrier, CrossCoreSetFlag, CrossCoreWaitFlag, SyncAll, IBSet, IBWait.
+Pages: SetFlag/WaitFlag, PipeBarrier, DataSyncBarrier, CrossCoreSetFlag, CrossCoreWaitFlag.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 from ...hw.core import Core
 from ...hw.current import core as current
+from ...hw.errors import ArgumentValueError
 from ...hw.events import EVENTS, SILENT, Flag
 from ...hw.findings import Site
 from ..core.enums import HardEvent, MemDsbT, PipeID
@@ -41,7 +42,10 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
 
 
 def wait_flag(event: Any, event_id: Any = 0) -> None:
-    """Hold the event's second pipe until the flag is up, then take it down. Arguments and faults as set_flag."""
+    """Hold the event's second pipe until the flag is up, then take it down. Page: SetFlag/WaitFlag.
+
+    Arguments as set_flag. Faults: FLAG_BAD_ID, DEADLOCK where S would wait for ever; warning: FLAG_BAD_PAIR.
+    """
     core = _core()
     if event_id.__class__ is Int32:
         event_id = event_id.v
@@ -101,7 +105,7 @@ def pipe_barrier(pipe: Any) -> None:
     if number == _ALL:
         core.barrier_all(site)
         return
-    name = _REAL.get(number) or _pipe_name(core, number, "pipe_barrier", site)
+    name = _REAL.get(number) or _pipe_name(core, number, "pipe_barrier", site, " or PIPE_ALL")
     if name in core.pipes:
         core.barrier(core.pipes[name], site)
     elif not core.device.mix:
@@ -114,15 +118,15 @@ _REAL = {
 }  # S has no barrier; MTE4, MTE5 and V2 do not exist on 2201
 
 
-def _pipe_name(core: Core, number: int, operation: str, site: Site) -> str:
+def _pipe_name(core: Core, number: int, operation: str, site: Site, also: str = "") -> str:
     name = _REAL.get(number)
     if name is None:
         legal = ", ".join(f"PIPE_{n}" for n in _REAL.values())
-        report(core, "BAD_PIPE", f"pipe = {number}; rule: {legal} or PIPE_ALL", site, operation)
+        report(core, "BAD_PIPE", f"pipe = {number}; rule: {legal}{also}", site, operation)
     return name or ""
 
 
-_FENCED = {MemDsbT.ALL: ("GM", "UB"), MemDsbT.DDR: ("GM",), MemDsbT.UB: ("UB",), MemDsbT.SEQ: ()}
+_FENCED: dict[int, tuple[str, ...]] = {MemDsbT.ALL: ("GM", "UB"), MemDsbT.DDR: ("GM",), MemDsbT.UB: ("UB",)}
 
 
 def data_sync_barrier(arg0: Any) -> None:
@@ -133,9 +137,9 @@ def data_sync_barrier(arg0: Any) -> None:
     site = _site()
     core = running("data_sync_barrier")
     number = index(arg0, "data_sync_barrier", "arg0")
-    if number not in (MemDsbT.ALL, MemDsbT.DDR, MemDsbT.UB):
+    if number not in _FENCED:
         report(core, "BAD_PIPE", f"arg0 = {number}; rule: MemDsbT.ALL, DDR or UB", site, "data_sync_barrier")
-    core.fence(_FENCED[MemDsbT(number)])
+    core.fence(_FENCED[number])
 
 
 def _site() -> Site:
@@ -156,8 +160,12 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
         if not core.device.mix:
             report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "cross_core_set_flag")
         return
-    number = index(flag_id, "cross_core_set_flag", "flag_id")
-    core.device.cross.set(core, number, index(mode_id, "cross_core_set_flag", "mode_id"), core.pipes[name], site)
+    number, mode = index(flag_id, "cross_core_set_flag", "flag_id"), index(mode_id, "cross_core_set_flag", "mode_id")
+    if mode not in (0, 1, 2):
+        raise ArgumentValueError(
+            "cross_core_set_flag", operand="mode_id", value=mode, rule="0, 1 or 2", nearest=min(max(mode, 0), 2)
+        )
+    core.device.cross.set(core, number, mode, core.pipes[name], site)
 
 
 def cross_core_wait_flag(flag_id: Any, mode_id: Any = 0, pipe: Any = PipeID.PIPE_S) -> None:

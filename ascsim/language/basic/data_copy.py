@@ -299,7 +299,10 @@ def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, 
     plan = make(core, operation, here, moves, at, site)
     _inside_window(core, operation, tensor, plan, "src" if load else "dst", site)
     plan.phase = at & 511
-    plans[key] = plan
+    if core.told:
+        core.told = False  # as in `Place.keep`
+    else:
+        plans[key] = plan
     core.issue(plan, site, window.array, at)
 
 

@@ -7,8 +7,10 @@ GetArchVersion, GetDataBlockSizeInBytes, Trap.
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
+from ...hw.core import Core
 from ..core.ir_value import Int32, Int64, PlainValue, UInt64
 from ..core.place import report, running
 
@@ -54,9 +56,13 @@ def get_data_block_size_in_bytes() -> PlainValue:
 
 def get_system_cycle() -> PlainValue:
     """Simulated time of the scalar unit in 50 MHz ticks of 20 ns (int64). Page: GetSystemCycle."""
-    core = running("get_system_cycle")
+    return Int64.pack(ticks(running("get_system_cycle")))
+
+
+def ticks(core: Core) -> int:
+    """The time of the scalar unit in ticks."""
     soc = core.device.soc
-    return Int64.pack(core.now * soc.tick_mhz // soc.clock_mhz)
+    return core.now * soc.tick_mhz // soc.clock_mhz
 
 
 def get_program_counter() -> PlainValue:
@@ -65,7 +71,12 @@ def get_program_counter() -> PlainValue:
     Only differences within one function mean anything. Page: GetProgramCounter.
     """
     running("get_program_counter")
-    return Int64.pack(sys._getframe(1).f_lasti * 4)
+    return Int64.pack(program_counter(sys._getframe(1)))
+
+
+def program_counter(frame: FrameType) -> int:
+    """The address that stands for the place where an author's function is."""
+    return frame.f_lasti * 4
 
 
 def get_arch_version(core_version: Any = None) -> PlainValue:

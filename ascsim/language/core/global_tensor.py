@@ -105,7 +105,8 @@ class GlobalTensor(BaseTensor):
         return self[index]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.set_value(start_of(key, "GlobalTensor[] ="), value)
+        frame = _getframe(1)
+        self._store(start_of(key, "GlobalTensor[] ="), value, (frame.f_code, frame.f_lasti))
 
     def get_phy_addr(self, offset: Any = 0) -> GlobalAddress:
         """The address, `offset` elements in. Page: GetPhyAddr."""
@@ -150,9 +151,11 @@ class GlobalTensor(BaseTensor):
     def set_value(self, offset: Any, value: Any) -> None:
         """One element, written by the scalar unit into the data cache; others see it after
         data_cache_clean_and_invalid. Page: SetValue."""
-        window = self._set("set_value")
         frame = _getframe(1)
-        site = (frame.f_code, frame.f_lasti)
+        self._store(offset, value, (frame.f_code, frame.f_lasti))
+
+    def _store(self, offset: Any, value: Any, site: Any) -> None:
+        window = self._set("set_value")
         at = self._element(offset, "set_value", site)
         raw = to_bytes(value, window.dtype, "set_value")
         store(running("set_value"), window.array, at, raw, site)  # type: ignore[arg-type]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...hw.errors import NotSimulatedError, ScalarRangeError
+from ...hw.errors import ArgumentTypeError, NotSimulatedError, ScalarRangeError
 from .dtype import DataType
 from .ir_value import CLASSES, PlainValue, convert
 
 
 def number(value: Any, dtype: DataType) -> PlainValue:
     """A run-time scalar of `dtype`. A constant must fit the type; a run-time scalar is cast."""
+    if not isinstance(dtype, DataType) or dtype not in CLASSES:
+        raise ArgumentTypeError("number", "no scalar has it", operand="dtype", value=dtype, rule="asc.float32 ...")
     plain = convert(value, dtype, "number")
     low, high = dtype.low, dtype.high
     if low is not None and high is not None and not low <= plain <= high and not isinstance(value, PlainValue):

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...hw.core import Core
 from ...hw.current import core as current
-from ...hw.errors import ArgumentTypeError, LaunchError
+from ...hw.errors import ArgumentTypeError, ArrayIndexError, LaunchError
 from ...hw.findings import Site, author  # noqa: F401 - `author` belongs to this module's names
 from ...hw.memory import Memory
 from ...hw.scheduler import Scheduler
@@ -78,6 +78,9 @@ class Place:
         """The place that starts `elements` later and ends where this one ends."""
         view = self.views.get(elements)
         if view is None:
+            if elements < 0:
+                rule = "0 or more; the offset is unsigned on the device"
+                raise ArrayIndexError("LocalTensor[]", operand="start", value=elements, rule=rule, nearest=0) from None
             shift = elements * self.dtype.size
             view = place(self.core, self.position, self.dtype, self.start + shift, max(0, self.nbytes - shift))
             if self.fault is not None:
@@ -92,7 +95,10 @@ class Place:
         return out
 
     def keep(self, key: Any, plan: Any) -> Any:
-        """Remember the plan of a call."""
+        """Remember the plan of a call; not of one that has just been warned about, for it is to be so each time."""
+        if self.core.told:
+            self.core.told = False
+            return plan
         if len(self.plans) >= PLAN_LIMIT:
             self.plans.clear()
         self.plans[key] = plan
@@ -172,4 +178,5 @@ def index(x: Any, operation: str, operand: str) -> int:
 
 def report(core: Core, code: str, message: str, site: Site, operation: str, **more: Any) -> None:
     """A finding about a call, at the author's line."""
+    core.told = True
     core.report(code, f"{operation}: {message}", site, operation=operation, **more)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import sys
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError, ScalarError
 from . import ir_value
 from .dtype import DataType, float32
 from .enums import TPosition
@@ -32,6 +32,18 @@ class BaseTensor:
     __slots__ = ()
 
     dtype: DataType
+
+    # What Python would make of a tensor by itself is never what the author means: a walk without end, a comparison of
+    # identities, a truth that is always the same.
+
+    def _no_value(self, *_: Any) -> NoReturn:
+        raise ScalarError(
+            type(self).__name__, "a tensor is no scalar and no sequence", rule="t.get_value(i), for i in asc.range(n)"
+        )
+
+    __iter__ = __contains__ = __bool__ = __len__ = _no_value
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _no_value
+    __hash__ = object.__hash__
 
 
 def shape_of(info: Any) -> ShapeInfo:
@@ -120,11 +132,13 @@ class LocalTensor(BaseTensor):
         start = key.start if key.__class__ is slice and key.stop is None and key.step is None else key
         if start.__class__ is Int32:
             start = start.v
+        elif start.__class__ is not int:
+            start = start_of(key, "LocalTensor[]")
         here = self.place
         try:
             view = here.views[start]
-        except (KeyError, TypeError):
-            view = here.offset(start_of(key, "LocalTensor[]"))
+        except KeyError:
+            view = here.offset(start)
         out = _new(LocalTensor)
         out.place = view
         return out
@@ -134,7 +148,8 @@ class LocalTensor(BaseTensor):
         return self[index]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.set_value(start_of(key, "LocalTensor[] ="), value)
+        frame = _getframe(1)
+        store_element(self.place, start_of(key, "LocalTensor[] ="), value, (frame.f_code, frame.f_lasti))
 
     def reinterpret_cast(self, dtype: DataType) -> LocalTensor:
         """The same bytes as elements of another type. Page: ReinterpretCast."""

@@ -212,7 +212,7 @@ class MrgSort4Info(Params):
 
 
 class SliceInfo(Params):
-    """A range of one dimension of a sliced copy. `burst_len` and `end_index` default to one block of 32."""
+    """A range of one dimension of a sliced copy. `burst_len` in blocks of 32 bytes; the defaults are pyasc's."""
 
     start_index: int = U32(0)
     end_index: int = U32(31)
@@ -256,7 +256,7 @@ class UnaryRepeatParams(Params):
 def _dims(operand: str, dims: Any) -> tuple[int, ...]:
     """Dimensions as plain ints that fit 32 unsigned bits."""
     dims = unwrap(dims)
-    if not hasattr(dims, "__len__") or not hasattr(dims, "__getitem__"):
+    if not hasattr(dims, "__len__") or not hasattr(dims, "__getitem__") or getattr(dims, "ndim", 1) != 1:
         raise ArgumentTypeError("ShapeInfo", f"a {type(dims).__name__} is no array", operand=operand, value=dims)
     sizes = tuple(to_index(dims[i], "ShapeInfo", operand) for i in range(len(dims)))
     if len(sizes) > _MAX_DIMS or not all(0 <= size < 1 << 32 for size in sizes):

@@ -33,4 +33,4 @@ def static_assert(test: bool, message: str | None = None) -> None:
             rule="a bool made of compile-time values",
         )
     if not condition:
-        raise StaticAssertError("static_assert", message or "the condition is False")
+        raise StaticAssertError("static_assert", "the condition is False" if message is None else str(message))

@@ -7,7 +7,6 @@ from types import CodeType
 
 from ...hw.findings import Site, place
 
-
 MOVES = ("ROT_", "SWAP", "CACHE", "PRECALL")  # between a call and the store of its value, as `a, b = f(), g()` has them
 
 

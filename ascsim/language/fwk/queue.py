@@ -9,7 +9,7 @@ not got (one text serves both kinds in a mix kernel) has no states: its tensors 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.events import IDS
@@ -25,9 +25,6 @@ from . import faults
 from .buffer import DEQUE, ENQUE, FREE, OCCUPIED, Buffer, Lease
 from .events import ENDS, USER_POSITIONS, Ids, direction, fault
 from .placement import Placement, logical
-
-if TYPE_CHECKING:
-    pass
 
 _getframe = sys._getframe
 _new = object.__new__

@@ -13,6 +13,7 @@ from basic_machine import at, codes, f, launch, order, ub
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import (
+    ArrayIndexError,
     ArgumentTypeError,
     ArgumentValueError,
     MemoryFault,
@@ -185,7 +186,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
         MemoryFault,
         ("OOB_PHYS", "duplicate: dst touches UB bytes [196352:196612)", "4 bytes past the end of UB (196608 bytes)"),
     ),
-    "before UB": (lambda: duplicate(f()[-8:], 1, 8), MemoryFault, ("OOB_PHYS", "32 bytes before the start of UB")),
+    "before a tensor": (lambda: duplicate(f()[-8:], 1, 8), ArrayIndexError, ("start = -8", "0 or more")),
     "allocator": (
         lambda: (
             LocalMemAllocator().alloc(TPosition.VECIN, dt.float32, 40000),

@@ -66,7 +66,7 @@ def test_longer_than_the_buffer(more):
         with pytest.warns(SimulatorWarning, match=r"OOB_BUF: get_with_offset.*at most 16 elements of float32"):
             run(lambda: buf_of(1024).get_with_offset(17, 960, float32))
     else:
-        run(lambda: (buf := buf_of(1024)).get(float32, 256) and buf.get_with_offset(16, 960, float32))
+        run(lambda: ((buf := buf_of(1024)).get(float32, 256), buf.get_with_offset(16, 960, float32)))
 
 
 def test_without_init():

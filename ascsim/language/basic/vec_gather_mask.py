@@ -1,0 +1,195 @@
+"""gather_mask: the elements of a source that a pattern selects, packed one behind the other. Page: GatherMask.
+
+How many there are is read from a register of V within the call, so S waits for V.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...hw.core import Core
+from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
+from ...hw.findings import Site, author
+from ...hw.instruction import Plan, Region
+from ...hw.memory import runs_of, show_runs
+from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
+from ..core.enums import GatherMaskMode
+from ..core.ir_value import PlainValue, UInt64, unwrap
+from ..core.place import Place, index, report, running
+from ..core.tensor import LocalTensor
+from ..core.types import GatherMaskParams
+from ..masks import COUNT
+from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
+from ..plans import lanes_of, present, zero
+from ..waits import ready, scalar_waits
+
+NAME = "gather_mask"
+TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
+PATTERNS = {  # which of four neighbours are taken
+    1: (1, 0, 1, 0),
+    2: (0, 1, 0, 1),
+    3: (1, 0, 0, 0),
+    4: (0, 1, 0, 0),
+    5: (0, 0, 1, 0),
+    6: (0, 0, 0, 1),
+    7: (1, 1, 1, 1),
+}
+
+
+class Call(NamedTuple):
+    """A checked call: `times` repeats of `length` elements each; strides in blocks."""
+
+    dst: Place
+    src0: Strided
+    pattern: Place | int
+    length: int
+    times: int
+    pattern_stride: int
+
+
+def gather_mask(
+    dst: Any,
+    src0: Any,
+    src1_pattern: Any,
+    reduce_mode: Any,
+    mask: Any,
+    params: Any,
+    gather_mask_mode: Any = GatherMaskMode.DEFAULT,
+) -> PlainValue:
+    """dst = the selected elements of src0, packed; returns how many (uint64).
+
+    `src1_pattern`: 1 even, 2 odd elements, 3 to 6 the first to fourth of every four, 7 all; or a tensor of bits (uint16
+    or uint32, as wide as the elements), lowest first, read on within a repeat. `reduce_mode` False: every repeat has
+    256 bytes and `mask` is ignored; True: every repeat has `mask` elements. `params`: a GatherMaskParams; without a
+    tensor its src1_repeat_stride is ignored. Afterwards the mask mode is normal, and the registers hold `mask`.
+    Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_REPEAT, DEADLOCK; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    """
+    site = author(1)
+    core = running(NAME)
+    if not isinstance(params, GatherMaskParams):
+        raise ArgumentTypeError(NAME, operand="params", value=params, rule="a GatherMaskParams")
+    index(gather_mask_mode, NAME, "gather_mask_mode")  # reserved: it has one member
+    to, source = (local(core, tensor, what, NAME, site) for what, tensor in (("dst", dst), ("src0", src0)))
+    typed(core, to, TYPES, "dst", NAME, site)
+    typed(core, source, (to.dtype,), "src0", NAME, site)
+    pattern = _pattern(core, src1_pattern, to, site)
+    if not present(core, to.memory, NAME, site):
+        return UInt64.pack(0)
+    for what, where in (("dst", to), ("src0", source), ("src1_pattern", pattern)):
+        if isinstance(where, Place):
+            aligned(core, where, what, NAME, site)
+    number = index(mask, NAME, "mask")
+    count = lanes_of(to.dtype)
+    if unwrap(reduce_mode):
+        count = number
+        if not 1 <= count <= COUNT:
+            text = f"mask = {count}; rule: 1 to {COUNT} elements; nearest legal value: {min(max(count, 1), COUNT)}"
+            report(core, "BAD_MASK", text, site, NAME)
+    core.mask = (0, number & COUNT, False)
+    block, times, repeat, pattern_repeat = params.key
+    kept = 0
+    if times:
+        call = Call(to, Strided("src0", source, block, repeat), pattern, count, times, pattern_repeat)
+        ready(core, site)
+        kept = _issue(core, call, site)
+    else:
+        zero(core, "repeat_times", NAME, site)
+    core.state["gather_mask_count"] = kept
+    scalar_waits(core, site)
+    return UInt64.pack(kept)
+
+
+def get_gather_mask_remain_count() -> PlainValue:
+    """How many elements the last gather_mask kept (uint64). Page: GatherMask, rsvdCnt."""
+    kept = running("get_gather_mask_remain_count").state.get("gather_mask_count")
+    if kept is None:
+        text = "no gather_mask came before; what the register holds at first is not published"
+        raise NotSimulatedError("get_gather_mask_remain_count", text)
+    return UInt64.pack(kept)
+
+
+def _pattern(core: Core, pattern: Any, to: Place, site: Site) -> Place | int:
+    """A pattern of bits, or the number of a built-in one."""
+    if isinstance(pattern, LocalTensor):
+        where = local(core, pattern, "src1_pattern", NAME, site)
+        typed(core, where, (uint16 if to.dtype.size == 2 else uint32,), "src1_pattern", NAME, site)
+        return where
+    number = index(pattern, NAME, "src1_pattern")
+    if number not in PATTERNS:
+        nearest = min(max(number, 1), 7)
+        raise ArgumentValueError(
+            NAME, operand="src1_pattern", value=number, rule="1 to 7, or a tensor", nearest=nearest
+        )
+    return number
+
+
+def _issue(core: Core, call: Call, site: Site) -> int:
+    """Issue the instruction; returns how many elements it keeps."""
+    to, src0, size = call.dst, call.src0, call.src0.size
+    per_block = BLOCK // size
+    reads = [region(core, src0, 0, parts([src0], [(((0, call.length),), call.times)]), NAME, site)]
+    selected = _selected(core, call, reads, site)
+    lane, repeat = np.arange(call.length), np.arange(call.times)[:, None]
+    where = repeat * src0.repeat * per_block + lane // per_block * src0.block * per_block + lane % per_block
+    sources = (src0.place.start // size + where)[selected]
+    kept = int(sources.size)
+    writes = []
+    if kept:
+        if kept * size > to.nbytes:
+            text = f"dst has {to.nbytes // size} elements, {kept} are kept"
+            report(core, "OOB_BUF", text, site, NAME)
+        writes.append(core.region("UB", ((to.start, ((kept * size, 1),)),), f"{NAME}: dst", site))
+        if writes[0].meets(reads[0]):
+            _overtaken(core, call, src0.place.start // size + where, selected, site)
+    assert to.memory is not None
+    elements = to.memory.bytes.view(f"u{size}")
+
+    def run() -> None:
+        elements[to.start // size :][:kept] = elements[sources]
+
+    core.issue(Plan(NAME, core.pipes["V"], reads, writes, run, core.device.cost.vector(call.times)), site)
+    return kept
+
+
+def _selected(core: Core, call: Call, reads: list[Region], site: Site) -> np.ndarray:
+    """Which elements are kept: (repeats, elements). A pattern in memory joins what is read."""
+    pattern = call.pattern
+    if isinstance(pattern, int):
+        row = np.resize(np.array(PATTERNS[pattern], np.bool_), call.length)
+        return np.broadcast_to(row, (call.times, call.length))
+    word = pattern.dtype.size
+    length = -(-call.length // (8 * word)) * word  # bytes a repeat
+    pitch = call.pattern_stride * BLOCK
+    times = call.times if pitch else 1
+    piece = (pattern.start, ((times, pitch), (length, 1)) if times > 1 else ((length, 1),))
+    end = (times - 1) * pitch + length
+    if end > pattern.nbytes:
+        report(core, "OOB_BUF", f"src1_pattern has {pattern.nbytes} bytes, {end} are read", site, NAME)
+    reads.append(core.region("UB", (piece,), f"{NAME}: src1_pattern", site))
+    assert pattern.memory is not None
+    data = np.ndarray((call.times, length), np.uint8, pattern.memory.bytes.data, pattern.start, (pitch, 1))
+    return np.unpackbits(data, axis=1, bitorder="little")[:, : call.length].astype(np.bool_)
+
+
+def _overtaken(core: Core, call: Call, sources: np.ndarray, selected: np.ndarray, site: Site) -> None:
+    """Report results that fall on elements which a later repeat reads. Packing in place does not."""
+    to, size = call.dst, call.src0.size
+    assert to.memory is not None
+    last = np.full(to.memory.size // size, -1)
+    last[sources.reshape(-1)] = np.repeat(np.arange(call.times), call.length)  # the later of two stays
+    writer = np.repeat(np.arange(call.times), call.length)[selected.reshape(-1)]
+    targets = to.start // size + np.arange(writer.size)
+    late = last[targets] > writer
+    if late.any():
+        hit = np.zeros(to.memory.size, np.bool_)
+        hit.reshape(-1, size)[targets[late]] = True
+        text = (
+            f"dst at byte {to.start} and src0 at byte {call.src0.place.start} of UB meet in bytes "
+            f"{show_runs(runs_of(hit))}; rule: the destination of a repeat is no source of a later one"
+        )
+        report(core, "OVERLAP_REPEAT", text, site, NAME)
+
+
+__all__ = ["gather_mask", "get_gather_mask_remain_count"]

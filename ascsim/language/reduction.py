@@ -1,0 +1,193 @@
+"""Reductions of the lanes of repeats: what is computed, and the plan of an instruction that folds each repeat.
+
+Sums are binary trees over neighbouring lanes, every node rounded to the declared type; lanes that the mask leaves out
+take no part. Extremes: NaN wins, +0 is greater than -0, the first of equals is taken (which of several NaNs the
+device names is not published). Pages: ReduceRepeat, ReduceDataBlock, ReducePairElem, and the table of edge values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..hw.core import Core
+from ..hw.findings import Site
+from ..hw.instruction import Plan
+from ..hw.memory import Piece, show_runs
+from .core.place import Place, report
+from .masks import Runs, Work, runs_of
+from .operand import BLOCK, REPEAT, Strided, parts, region
+from .overlap import footprint
+
+
+def tree(x: np.ndarray) -> np.ndarray:
+    """Sums along the last axis, whose length is a power of two: neighbours first."""
+    while x.shape[-1] > 1:
+        x = x[..., ::2] + x[..., 1::2]
+    return x[..., 0]
+
+
+def extreme(x: np.ndarray, active: np.ndarray, greatest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The bits of the greatest (or least) active element along the last axis, and where it stands."""
+    bits = x.view(f"i{x.itemsize}")
+    limits = np.iinfo(bits.dtype)
+    keys = bits ^ ((bits >> (8 * x.itemsize - 1)) & limits.max)  # integers in the order of the numbers
+    first, last = (limits.max, limits.min) if greatest else (limits.min, limits.max)
+    keys[np.isnan(x)] = first
+    keys[..., ~active] = last
+    at = keys.argmax(-1) if greatest else keys.argmin(-1)
+    return np.take_along_axis(bits, at[..., None], -1)[..., 0], at
+
+
+class Fold(NamedTuple):
+    """What becomes of a repeat: `value(x, active)` takes (repeats, results, lanes of one) to (repeats, results, words).
+
+    A result of lanes that are all masked off is not written.
+    """
+
+    value: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    results: Callable[[int], int]  # of a repeat, by its lanes
+    words: int = 1  # elements of a result
+    size: int = 0  # bytes of such an element; 0: as the source's
+
+    def unit(self, src: Strided) -> int:
+        """Bytes that the results of one repeat fill."""
+        return self.results(REPEAT // src.size) * self.words * (self.size or src.size)
+
+
+class Lanes:
+    """The lanes of some repeats of a source that share a mask; those that the mask leaves out hold -0."""
+
+    __slots__ = ("active", "columns", "first", "shape", "times", "view")
+
+    def __init__(self, src: Strided, runs: Runs, first: int, times: int) -> None:
+        lanes, per_block = REPEAT // src.size, BLOCK // src.size
+        self.first, self.times, self.shape = first, times, (times, lanes)
+        self.columns = np.concatenate([np.arange(*run) for run in runs])
+        self.active = np.zeros(lanes, np.bool_)
+        self.active[self.columns] = True
+        assert src.place.memory is not None
+        self.view = np.ndarray(
+            (times, -(-runs[-1][1] // per_block), per_block),
+            src.place.dtype.np,
+            src.place.memory.bytes.data,
+            src.place.start + first * src.repeat * BLOCK,
+            (src.repeat * BLOCK, src.block * BLOCK, src.size),
+        )
+
+    def read(self) -> np.ndarray:
+        """A copy: (repeats, lanes)."""
+        out = np.full(self.shape, -0.0, self.view.dtype)
+        out[:, self.columns] = self.view.reshape(self.times, -1)[:, self.columns]
+        return out
+
+
+def lanes_of_works(src: Strided, works: Sequence[Work], one_by_one: bool = False) -> list[Lanes]:
+    """The lanes of a call, mask by mask, or repeat by repeat."""
+    out, first = [], 0
+    for runs, times in works:
+        step = 1 if one_by_one else times
+        out += [Lanes(src, runs, first + at, step) for at in range(0, times, step)]
+        first += times
+    return out
+
+
+def fold_plan(
+    core: Core, name: str, fold: Fold, dst: Place, src: Strided, works: list[Work], pitch: int, site: Site
+) -> Plan:
+    """The plan of an instruction that folds each repeat; `pitch`: bytes from one repeat's results to the next."""
+    read = region(core, src, 0, parts([src], works), name, site)
+    pieces = [piece for lanes in lanes_of_works(src, works) for piece in _pieces(fold, dst, src, lanes, pitch)]
+    end = max(start + sum((n - 1) * step for n, step in dims) + 1 for start, dims in pieces)
+    assert dst.memory is not None
+    if end > dst.start + dst.nbytes and end <= dst.memory.size:
+        text = f"dst reaches {end - dst.start - dst.nbytes} bytes past its tensor ({dst.nbytes} bytes at {dst.start})"
+        report(core, "OOB_BUF", text, site, name)
+    write = core.region("UB", tuple(pieces), f"{name}: dst", site)
+    times = sum(n for _, n in works)
+    in_order = times > 1 and pitch < fold.unit(src)
+    if write.meets(read):
+        in_order |= _overtaken(core, name, fold, dst, src, works, pitch, site)
+    steps = [
+        (lanes, _targets(fold, dst, src, lanes, pitch)) for lanes in lanes_of_works(src, works, one_by_one=in_order)
+    ]
+    run = partial(_run, fold, fold.size or src.size, steps)
+    return Plan(name, core.pipes["V"], (read,), (write,), run, core.device.cost.vector(times))
+
+
+def _columns(fold: Fold, lanes: Lanes) -> Runs:
+    """Runs of results that are written."""
+    written = lanes.active.reshape(fold.results(lanes.active.size), -1).any(-1)
+    return runs_of(int.from_bytes(np.packbits(written, bitorder="little").tobytes(), "little"))
+
+
+def _pieces(fold: Fold, dst: Place, src: Strided, lanes: Lanes, pitch: int) -> list[Piece]:
+    """The bytes of dst that the results of these repeats fill."""
+    width = fold.words * (fold.size or src.size)
+    start = dst.start + lanes.first * pitch
+    times = lanes.times if pitch else 1
+    out: list[Piece] = []
+    for a, b in _columns(fold, lanes):
+        length = (b - a) * width
+        if times == 1 or pitch == length:
+            out.append((start + a * width, ((length * times, 1),)))
+        else:
+            out.append((start + a * width, ((times, pitch), (length, 1))))
+    return out
+
+
+def _targets(fold: Fold, dst: Place, src: Strided, lanes: Lanes, pitch: int) -> list[tuple[slice, np.ndarray]]:
+    """Which results go where: columns, and the elements of dst as unsigned numbers."""
+    size = fold.size or src.size
+    assert dst.memory is not None
+    return [
+        (
+            slice(a, b),
+            np.ndarray(
+                (lanes.times, b - a, fold.words),
+                f"u{size}",
+                dst.memory.bytes.data,
+                dst.start + lanes.first * pitch + a * fold.words * size,
+                (pitch, fold.words * size, size),
+            ),
+        )
+        for a, b in _columns(fold, lanes)
+    ]
+
+
+def _overtaken(
+    core: Core, name: str, fold: Fold, dst: Place, src: Strided, works: list[Work], pitch: int, site: Site
+) -> bool:
+    """Whether the results of a repeat fall on lanes that a later repeat reads: reported. In place is no such case."""
+    base = min(dst.start, src.place.start)
+    inside = (1 << src.place.nbytes) - 1 << src.place.start - base
+    steps = parts([src], works, one_by_one=True)
+    reads = [footprint(src, 0, step, base) & inside for step in steps]
+    later = 0
+    found = False
+    for lanes, read in zip(reversed(lanes_of_works(src, works, one_by_one=True)), reversed(reads), strict=True):
+        pieces = _pieces(fold, dst, src, lanes, pitch)
+        written = sum((1 << dims[-1][0]) - 1 << start - base for start, dims in pieces)
+        common = written & later
+        if common and not found:
+            runs = [(base + a, base + b) for a, b in runs_of(common)]
+            text = (
+                f"dst at byte {dst.start} and src at byte {src.place.start} of UB meet in bytes {show_runs(runs)} at "
+                f"repeat {lanes.first}; rule: the destination of a repeat is no source of a later one"
+            )
+            report(core, "OVERLAP_REPEAT", text, site, name)
+            found = True
+        later |= read
+    return found
+
+
+def _run(fold: Fold, size: int, steps: list[tuple[Lanes, list[tuple[slice, np.ndarray]]]]) -> None:
+    for lanes, targets in steps:
+        results = fold.results(lanes.active.size)
+        value: Any = fold.value(lanes.read().reshape(lanes.times, results, -1), lanes.active.reshape(results, -1))
+        value = np.ascontiguousarray(value).view(f"u{size}")
+        for columns, target in targets:
+            target[...] = value[:, columns]

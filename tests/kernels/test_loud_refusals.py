@@ -1,0 +1,204 @@
+"""What Python alone would let pass without a word, or without an end, is refused or reported."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+
+import ascsim as asc
+from ascsim.hw.global_memory import GlobalArray
+
+UB = asc.TPosition.VECIN
+
+
+def tensors(x):
+    x_gm = asc.GlobalTensor()
+    x_gm.set_global_buffer(x)
+    return asc.LocalTensor(x.dtype, UB, 0, 64), x_gm
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda t: list(t),
+        lambda t: 1.0 in t,
+        lambda t: t[0] == 0.0,
+        lambda t: t[0] != t[0],
+        lambda t: bool(t[3]),
+        lambda t: len(t),
+        lambda t: t[0] < 1.0,
+    ],
+)
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_tensor_is_no_scalar_and_no_sequence(misuse, which):
+    @asc.jit
+    def kernel(x):
+        misuse(tensors(x)[which])
+
+    with pytest.raises(asc.ScalarError, match=r"a tensor is no scalar and no sequence; rule: t\.get_value"):
+        kernel[1](np.ones(64, np.float32))
+
+
+@asc.jit
+def warned_twice(x):
+    short = asc.LocalTensor(asc.float32, UB, 0, 50)
+    asc.duplicate(short, 1.0, 64)
+    asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+    asc.duplicate(short, 1.0, 64)
+
+
+def test_each_line_and_each_core_is_warned_about():
+    with asc.settings(checks=asc.Checks.collect()):
+        report = warned_twice[3](np.ones(8, np.float32))
+    assert [(finding.code, finding.count, finding.cores) for finding in report.findings] == [
+        ("OOB_BUF", 3, ["aiv 0", "aiv 1", "aiv 2"])
+    ] * 2
+
+
+def test_a_fault_may_be_a_warning():
+    @asc.jit
+    def kernel(x):
+        local, x_gm = tensors(x)
+        asc.data_copy(local, x_gm, 64)
+        asc.add(local, local, local, 64)
+
+    with asc.settings(checks=asc.Checks(faults="warn")), pytest.warns(asc.SimulatorWarning, match="^RAW on UB local"):
+        kernel[1](np.ones(64, np.float32))
+
+
+def test_a_warning_made_an_error_comes_from_the_authors_line():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(asc.SimulatorWarning) as caught:
+            warned_twice[1](np.ones(8, np.float32))
+    frames = [entry.path.name for entry in caught.traceback]
+    assert set(frames[1:]) <= {"test_loud_refusals.py", "jit.py"}
+
+
+kept: list[asc.GlobalTensor] = []
+
+
+def test_a_tensor_does_not_outlive_its_launch():
+    @asc.jit
+    def keep(x):
+        kept.append(tensors(x)[1])
+
+    @asc.jit
+    def use(x):
+        asc.data_copy(tensors(x)[0], kept[0], 64)
+
+    @asc.jit
+    def read(x):
+        kept[0].get_value(0)
+
+    @asc.jit
+    def write(x):
+        kept[0].set_value(0, 1.0)
+
+    keep[1](np.ones(64, np.float32))
+    for kernel in (use, read, write):
+        with pytest.raises(asc.SimulatorError):
+            kernel[1](np.ones(64, np.float32))
+
+
+def test_a_launch_lets_go_of_its_copies():
+    @asc.jit
+    def store(x):
+        local, x_gm = tensors(x)
+        asc.duplicate(local, 1.0, 64)
+        asc.set_flag(asc.HardEvent.V_MTE3, 0)
+        asc.wait_flag(asc.HardEvent.V_MTE3, 0)
+        asc.data_copy(x_gm, local, 64)
+
+    x = np.zeros((1 << 20) // 4, np.float32)
+    gc.disable()
+    try:
+        store[1](x)
+        arrays = [array for array in gc.get_objects() if isinstance(array, GlobalArray)]
+        assert [array.data.nbytes for array in arrays] == [0] * len(arrays)
+    finally:
+        gc.enable()
+    assert x[:65].tolist() == [1.0] * 64 + [0.0]
+
+
+def test_words_of_two_cores_in_one_cache_line_that_nobody_cleans():
+    @asc.jit
+    def kernel(x):
+        x_gm = asc.GlobalTensor()
+        x_gm.set_global_buffer(x)
+        x_gm.set_value(asc.get_block_idx(), 5)
+
+    with asc.settings(checks=asc.Checks.collect()):
+        report = kernel[2](np.zeros(16, np.int32))
+    assert {finding.code for finding in report.findings} == {"CACHE_NOT_FLUSHED", "CACHE_LINE_SHARED"}
+
+
+def test_an_element_assignment_is_the_authors_line():
+    @asc.jit(auto_sync=False)
+    def kernel(x):
+        local, x_gm = tensors(x)
+        asc.data_copy(local, x_gm, 64)
+        local[0] = 1.0
+
+    with pytest.raises(asc.HazardError, match=r"test_loud_refusals\.py:\d+ \(S\)"):
+        kernel[1](np.ones(64, np.float32))
+
+
+@pytest.mark.parametrize("mode", [-1, 3, 99])
+def test_a_mode_of_a_cross_core_flag(mode):
+    @asc.jit(kernel_type=asc.runtime.config.KernelType.MIX_AIC_1_2)
+    def kernel(x):
+        asc.cross_core_set_flag(0, mode, asc.PipeID.PIPE_MTE3)
+
+    with pytest.raises(asc.ArgumentValueError, match=f"mode_id = {mode}; rule: 0, 1 or 2"):
+        kernel[1](np.ones(64, np.float32))
+
+
+def test_a_huge_count_is_refused_at_once():
+    @asc.jit
+    def kernel(x):
+        local, _ = tensors(x)
+        asc.add(local, local, local[8:], 1 << 30)
+
+    with pytest.raises(asc.MemoryFault, match="OOB_PHYS"):
+        kernel[1](np.ones(64, np.float32))
+
+
+def test_a_float_is_no_offset_even_where_the_int_was_one():
+    @asc.jit
+    def kernel(x):
+        local, _ = tensors(x)
+        local[8]
+        local[8.0]
+
+    with pytest.raises(asc.ArgumentTypeError, match="a float is no integer"):
+        kernel[1](np.ones(64, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda n: asc.number(3, n > 0), asc.ArgumentTypeError),
+        (lambda n: asc.number(3, None), asc.ArgumentTypeError),
+        (lambda n: asc.ShapeInfo(np.array(3), [1]), asc.ArgumentTypeError),
+        (lambda n: asc.static_assert(False, n), asc.StaticAssertError),
+        (lambda n: asc.no_such_name, asc.NoSuchNameError),
+    ],
+)
+def test_bad_input_of_a_scalar_call_is_refused_by_name(call, error):
+    @asc.jit
+    def kernel(n):
+        call(n)
+
+    with pytest.raises(error) as caught:
+        kernel[1](3)
+    assert caught.traceback[-1].path.name == "test_loud_refusals.py"
+
+
+@pytest.mark.parametrize("options", [{"auto_sync": "off"}, {"opt_level": True}, {"insert_sync": 1}, {"opt_level": [3]}])
+def test_an_option_of_the_wrong_kind(options):
+    with pytest.raises(asc.OptionError, match=next(iter(options))):
+        asc.jit(**options)(lambda: None)
