@@ -24,6 +24,7 @@ KNOWN = (
     "test/kernels/insert_sync/test_vadd.py",
     "test/kernels/insert_sync/test_vadd_scalar.py",
 )
+SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [\w ]+, )*\d+ [\w ]+) in \d.*$", re.M)  # `1 failed, 2 passed in 0.03s`
 COUNTED = re.compile(r"(\d+) (passed|failed|error|errors|skipped)\b")
 LAST_LINES = 15  # of the output of a file that fails
 
@@ -38,9 +39,10 @@ def find(checkout: Path, name: str) -> Path:
 
 def run(file: Path) -> tuple[bool, str, str]:
     """Whether a file passes, its counts, and its output."""
-    if file.name.startswith("test_"):
+    tests = file.name.startswith("test_")
+    if tests:
         plugin = ["-p", "ascsim.testing.plugin", "--ascsim-alias", "--ascsim-backend=Model"]
-        command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default", *plugin, str(file)]
+        command = ["-m", "pytest", "--color=no", "-p", "no:cacheprovider", "-W", "default", *plugin, str(file)]
     else:
         command = ["-m", "ascsim", "run", str(file)]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -48,12 +50,19 @@ def run(file: Path) -> tuple[bool, str, str]:
     done = subprocess.run(
         [sys.executable, *command], env=environment, cwd=file.parent, capture_output=True, text=True, check=False
     )
+    ended = done.returncode == 0
     output = done.stdout + done.stderr
-    counts = dict(reversed(pair) for pair in COUNTED.findall(output.rsplit("\n", 2)[-2])) if output else {}
-    tested = "passed" in counts or not file.name.startswith(
-        "test_"
-    )  # a file whose tests are all skipped proves nothing
-    return done.returncode == 0 and tested, ", ".join(f"{n} {what}" for what, n in counts.items()) or "script", output
+    if not tests:
+        return ended, "script", output
+    counted = counts(done.stdout)
+    # A file whose tests are all skipped proves nothing.
+    return ended and "passed" in counted, ", ".join(f"{n} {what}" for what, n in counted.items()) or "no tests", output
+
+
+def counts(stdout: str) -> dict[str, str]:
+    """What the last summary line of pytest counts."""
+    summaries = SUMMARY.findall(stdout)
+    return {what: n for n, what in COUNTED.findall(summaries[-1])} if summaries else {}
 
 
 def main() -> int:
@@ -64,9 +73,9 @@ def main() -> int:
     files = [find(given.checkout, name) for name in given.files]
     passed = 0
     for file in files:
-        ok, counts, output = run(file)
+        ok, counted, output = run(file)
         passed += ok
-        print(f"{'pass' if ok else 'FAIL'}  {file.relative_to(given.checkout.resolve())}  ({counts})", flush=True)
+        print(f"{'pass' if ok else 'FAIL'}  {file.relative_to(given.checkout.resolve())}  ({counted})", flush=True)
         if not ok:
             print("".join(f"    {line}\n" for line in output.splitlines()[-LAST_LINES:]), end="", flush=True)
     print(f"{passed} of {len(files)} pass")

@@ -1,7 +1,8 @@
 """Reads cases: small kernels at machine level, written in Markdown in the notation that `cases.md` explains.
 
 A case is a heading `### NAME. title`, a line `Verdict: **...**` and a fenced block. The block becomes a tree of
-statements; nothing is executed here. What is malformed is a `CaseError` with file and line.
+statements; nothing is executed here. What is malformed, and what no such heading claims, is a `CaseError` with file
+and line.
 """
 
 from __future__ import annotations
@@ -139,8 +140,11 @@ def read_cases(path: Path) -> list[Case]:
     """The cases of a Markdown file, in its order."""
     lines = path.read_text(encoding="utf-8").splitlines()
     cases: list[Case] = []
-    for number, heading in sections(lines):
-        match = re.fullmatch(r"###\s+(\S+)\.\s+(.*)", heading)
+    claimed: set[int] = set()  # line numbers that belong to a case
+    for number, line in marks(lines):
+        if not line.startswith("#") and number not in claimed:
+            raise CaseError(path.name, number, f"{line.strip()!r} under no heading `### NAME. title` of its own")
+        match = re.fullmatch(r"###\s+(\S+)\.\s+(.*)", line)
         if match is None:
             continue
         case = Case(match[1], match[2], path.name)
@@ -149,6 +153,7 @@ def read_cases(path: Path) -> list[Case]:
             continue  # a section of text
         if verdict is None or block is None:
             raise CaseError(path.name, number, f"case {case.name} has no {'block' if verdict else 'verdict'}")
+        claimed |= {verdict[0], *(at for at, _ in block)}
         case.expected = _verdict(path.name, *verdict)
         _Parser(case).parse(block)
         if any(other.name == case.name for other in cases):
@@ -159,13 +164,13 @@ def read_cases(path: Path) -> list[Case]:
     return cases
 
 
-def sections(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Line number and text of every heading outside a fenced block."""
+def marks(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Line number and text of what tells a case: headings, verdicts, and `cores:` in a fenced block."""
     fenced = False
     for number, line in enumerate(lines, 1):
         if line.startswith("```"):
             fenced = not fenced
-        elif line.startswith("#") and not fenced:
+        elif line.lstrip().startswith("cores:") if fenced else line.startswith(("#", "Verdict:")):
             yield number, line
 
 

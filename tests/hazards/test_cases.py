@@ -112,6 +112,23 @@ def test_a_malformed_file_is_named(tmp_path: Path, text: str, place: str) -> Non
         read_cases(file)
 
 
+@pytest.mark.parametrize("heading", ["## T2. t", "#### T2. t", "### T2 t", "### T2: t", "###T2. t", "**T2. t**"])
+def test_a_case_under_another_heading_is_no_text(tmp_path: Path, heading: str) -> None:
+    """Skipped in silence, it would be a case that nobody runs."""
+    first, block = "### T1. t\n\nVerdict: **clean**\n\n```\ncores: aiv 1\n```\n", "```\n  cores: aiv 1\n```\n"
+    file = tmp_path / "file.md"
+    for text, line in ((f"\nVerdict: **clean**\n\n{block}", "file.md:10: 'Verdict"), (block, "file.md:10: 'cores")):
+        file.write_text(f"{first}{heading}\n{text}")
+        with pytest.raises(CaseError, match=f"^{line}.* under no heading `### NAME. title`"):
+            read_cases(file)
+
+
+def test_a_section_of_text_may_show_what_it_likes(tmp_path: Path) -> None:
+    file = tmp_path / "file.md"
+    file.write_text(KERNEL.format(verdict="RAW", line="") + "## About\n\n```\nV: x[0:4] <- 0\n```\n")
+    assert [case.name for case in read_cases(file)] == ["T1"]
+
+
 def test_no_such_file(tmp_path: Path) -> None:
     assert cases.main([str(tmp_path / "none.md")]) == 2
 

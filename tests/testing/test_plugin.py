@@ -1,7 +1,12 @@
-"""The pytest plugin, run on small test files of pyasc's shape in a pytest of their own."""
+"""The pytest plugin, run on small test files of pyasc's shape in pytests of their own.
+
+All of them run one after the other in one process, which imports ascsim once; each test looks at what one of them said.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -43,59 +48,101 @@ def test_it(size, backend):
 def test_no_parameters():
     pass
 """
+NOT_SERVED = """\
+import sys
+
+def test_it():
+    assert not any("alias" in type(finder).__module__ for finder in sys.meta_path)
+    assert not {name.split(".")[0] for name in sys.modules} & {"asc"}
+"""
+# Run by name: files, options. Each run has a folder of its own, and test files are named after it.
+RUNS = {
+    "not_served": ({"test_{}": NOT_SERVED}, []),
+    "alias": ({"conftest": CONFTEST, "test_{}": BY_FIXTURE}, ["--ascsim-alias"]),
+    "refused": ({"test_{}": BY_PARAMETER}, ["--ascsim-alias"]),
+    "not_served_again": ({"test_{}": NOT_SERVED}, []),
+    "replaced": ({"test_{}": BY_PARAMETER}, ["--ascsim-alias", "--ascsim-backend=Model", "-vv"]),
+    "unknown": ({"test_{}": ""}, ["--ascsim-backend=GPU"]),
+    "processes": (
+        {"conftest": CONFTEST, "test_{}": BY_PARAMETER},
+        ["--ascsim-alias", "--ascsim-backend=Model", "-p", "xdist.plugin", "-n", "2"],
+    ),
+}
+DRIVER = """\
+import contextlib, io, json, sys
+import pytest
+
+said = {}
+for name, arguments in json.load(sys.stdin).items():
+    with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.redirect_stderr(text):
+        code = pytest.main(arguments)
+    said[name] = [int(code), text.getvalue()]
+print(json.dumps(said))
+"""
 
 
-@pytest.fixture
-def pytest_run(tmp_path):
-    def run(files, *options):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text)
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        environment.pop("PYTEST_ADDOPTS", None)
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Exit code and output of every run."""
+    arguments = {}
+    for name, (files, options) in RUNS.items():
+        if name == "processes" and importlib.util.find_spec("xdist") is None:
+            continue
+        folder = tmp_path_factory.mktemp(name)
+        for file, text in files.items():
+            (folder / f"{file.format(name)}.py").write_text(text)
         plugin = ["-p", "ascsim.testing.plugin", "-p", "no:cacheprovider"]
-        command = [sys.executable, "-m", "pytest", "-q", *plugin, *options, str(tmp_path)]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        arguments[name] = ["-q", f"--rootdir={folder}", *plugin, *options, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        env=environment,
+        cwd=tmp_path_factory.getbasetemp(),
+        input=json.dumps(arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
-    return run
 
-
-def test_alias_reaches_conftest_and_test_files(pytest_run):
-    code, output = pytest_run({"conftest.py": CONFTEST, "test_a.py": BY_FIXTURE}, "--ascsim-alias")
+def test_alias_reaches_conftest_and_test_files(said):
+    code, output = said["alias"]
     assert code == 0, output
     assert "1 passed" in output
 
 
-def test_without_the_option_nothing_is_served(pytest_run):
-    text = "import sys\ndef test_it():\n    assert not any('alias' in type(f).__module__ for f in sys.meta_path)\n"
-    code, output = pytest_run({"test_a.py": text})
+@pytest.mark.parametrize("name", ["not_served", "not_served_again"])
+def test_without_the_option_nothing_is_served(said, name):
+    code, output = said[name]
     assert code == 0, output
+    assert "1 passed" in output
 
 
-def test_model_stands_in_for_the_npu(pytest_run):
-    code, output = pytest_run({"test_a.py": BY_PARAMETER}, "--ascsim-alias", "--ascsim-backend=Model", "-vv")
+def test_model_stands_in_for_the_npu(said):
+    code, output = said["replaced"]
     assert code == 0, output
     assert "7 passed" in output
     assert "Backend.NPU" in output  # the identifier keeps the author's word
 
 
-def test_without_the_option_the_npu_is_refused(pytest_run):
-    code, output = pytest_run({"test_a.py": BY_PARAMETER}, "--ascsim-alias")
+def test_without_the_option_the_npu_is_refused(said):
+    code, output = said["refused"]
     assert code == 1
     assert "4 failed, 3 passed" in output
     assert "the NPU backend is not built yet" in output
 
 
-def test_on_several_processes(pytest_run):
+def test_on_several_processes(said):
     pytest.importorskip("xdist")
-    code, output = pytest_run(
-        {"conftest.py": CONFTEST, "test_a.py": BY_PARAMETER}, "--ascsim-alias", "--ascsim-backend=Model", "-n", "2"
-    )
+    code, output = said["processes"]
     assert code == 0, output
     assert "7 passed" in output
 
 
-def test_an_unknown_backend_is_refused(pytest_run):
-    code, output = pytest_run({"test_a.py": ""}, "--ascsim-backend=GPU")
+def test_an_unknown_backend_is_refused(said):
+    code, output = said["unknown"]
     assert code == 4
     assert re.search(r"invalid choice: '?GPU", output)
