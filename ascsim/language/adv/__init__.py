@@ -1,10 +1,14 @@
-"""High-level operations: none is built yet."""
+"""High-level operations: programs over the vector and matrix instructions. Names only."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 from ..missing import ADVANCED, refuse
+from .activation import *
+from .math import *
+from .quantization import *
+from .tiling import *
 
 
 def __getattr__(name: str) -> NoReturn:

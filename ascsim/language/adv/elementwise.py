@@ -1,0 +1,154 @@
+"""How an element-wise operation of adv runs: operands, scratch, footprints, price.
+
+On the device a program of vector instructions with barriers between them; here one instruction of the vector pipe
+that reads its sources, writes its destination, and leaves its scratch undefined.
+
+Price: no page and no published measurement gives one. Where a page writes the operation out as instructions, these are
+counted (`steps`); for all else one pass of the "exp" class, which is too cheap for a long series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...hw.core import Core
+from ...hw.cost import CYCLES_PER_REPEAT
+from ...hw.findings import Site
+from ...hw.instruction import Plan
+from ...hw.memory import Region
+from ..core.dtype import DataType, float32
+from ..core.place import Place, index, report, running
+from ..core.tensor import LocalTensor
+from ..forms import count_of, present, zero
+from ..masks import ALL_LANES
+from ..operand import REPEAT, aligned, local, typed
+from ..rows import Row
+from ..spans import span
+from .scratch import apart, key, scratch
+from .values import Value
+
+Tensors = Sequence[tuple[str, Any]]  # name and tensor, destination first
+
+
+class Scratch(NamedTuple):
+    """`factor` bytes a byte of source, for no fewer than `piece` bytes of it, and `more` bytes on top."""
+
+    factor: float = 0
+    piece: int = REPEAT
+    more: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Math(Row):
+    """One operation."""
+
+    result: DataType | None = None  # type of dst, if not that of the sources
+    scratch: Mapping[DataType, Scratch] = field(default_factory=dict)  # by type of the source; none if not there
+    reusable: bool = False  # with is_reuse_source, float32 sources serve as scratch of their own size
+    in_place: bool = False  # dst may be a source
+    steps: int = 1  # vector instructions, of the class `cost`
+
+    @property
+    def operation(self) -> str:
+        """As reports call it."""
+        return f"adv.{self.name}"
+
+
+class Work(NamedTuple):
+    """What one call computes, and its price: `key` tells it from other calls of the same row."""
+
+    value: Value
+    cost: str
+    steps: int
+    key: Any = None
+
+
+def run(row: Math, tensors: Tensors, count: Any, temp: Any, reuse: Any, site: Site, work: Work | None = None) -> None:
+    """Issue one call; the plan comes from the cache or is made."""
+    core = running(row.operation)
+    work = work or Work(row.value, row.cost, row.steps)
+    n = None if count is None else count_of(core, count, row.operation, site)
+    spoils = bool(index(reuse, row.operation, "is_reuse_source")) and row.reusable
+    places = tuple([tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors])
+    form = (row, n, key(core, temp, row.operation), spoils, work.key)
+    plan = None if places[0] is None else places[0].plans.get((form, places[1:]))
+    if plan is None:
+        ops = _operands(core, row, tensors, site)
+        if ops is None:
+            return
+        n = ops[1].nbytes // ops[1].dtype.size if n is None else n
+        if n == 0:
+            zero(core, "count", row.operation, site)
+            return
+        plan = _plan(core, row, ops, n, temp, spoils, work, site)
+        if temp is None or temp.place.fault is None:
+            ops[0].keep((form, tuple(ops[1:])), plan)
+    core.mask = ALL_LANES
+    core.issue(plan, site)
+
+
+def _operands(core: Core, row: Math, tensors: Tensors, site: Site) -> list[Place] | None:
+    """The checked operands; None where this kind of core does nothing."""
+    out: list[Place] = []
+    for name, tensor in tensors:
+        where = local(core, tensor, name, row.operation, site)
+        typed(core, where, (row.result,) if row.result and not out else row.dtypes, name, row.operation, site)
+        out.append(where)
+    first = out[0].dtype
+    for (name, _), where in zip(tensors, out, strict=True):
+        mixed = row.result or (row.reads_dst and first.size > where.dtype.size)  # axpy: halves added to float32
+        if where.dtype is not first and not mixed:
+            text = f"{name} has type {where.dtype}, dst has {first}; rule: one type for all"
+            report(core, "BAD_DTYPE", text, site, row.operation)
+        if not present(core, where.memory, row.operation, site):
+            return None
+        aligned(core, where, name, row.operation, site)
+    return out
+
+
+def _plan(core: Core, row: Math, ops: list[Place], n: int, temp: Any, spoils: bool, work: Work, site: Site) -> Plan:
+    names = ("dst", "src") if row.sources == 1 else ("dst", "src0", "src1")
+    regions = [
+        span(core, where, n * where.dtype.size, name, row.operation, site)
+        for name, where in zip(names, ops, strict=True)
+    ]
+    write, *reads = regions
+    for name, where, read in zip(names[1:], ops[1:], reads, strict=True):
+        if not (row.in_place and where.start == ops[0].start):
+            apart(core, ("dst", write), (name, read), row.operation, site)
+    used = _scratch(core, row, ops[1].dtype, n, temp, spoils, site)
+    if used is not None:
+        for name, region in zip(names, regions, strict=True):
+            apart(core, ("temp_buffer", used), (name, region), row.operation, site)
+    spoiled = spoils and ops[1].dtype is float32
+    lost = [region for region in (used, *(reads if spoiled else ())) if region is not None]
+    voids = core.region("UB", tuple(p for r in lost for p in r.pieces), row.operation, site) if lost else None
+    if row.reads_dst:
+        reads.append(write)
+    arrays = [where.array(n) for where in ops]
+    if row.reads_dst:
+        arrays.append(arrays[0])
+    widest = max(where.dtype.size for where in ops)
+    rate = CYCLES_PER_REPEAT[work.cost].get(widest, 1)
+    cycles = work.steps * core.device.cost.vector(-(-n * widest // REPEAT), rate)
+    call = partial(_compute, work.value, *arrays)
+    return Plan(row.operation, core.pipes["V"], reads, (write, *lost), call, cycles, voids=voids)
+
+
+def _compute(value: Value, dst: np.ndarray, *sources: np.ndarray) -> None:
+    dst[...] = value(*sources)
+
+
+def _scratch(core: Core, row: Math, dtype: DataType, n: int, temp: Any, spoils: bool, site: Site) -> Region | None:
+    """The bytes of scratch that a call uses; None where it needs none."""
+    factor, piece, more = row.scratch.get(dtype, Scratch())
+    factor -= spoils and dtype is float32
+    if not factor:
+        return None
+    least, most = int(factor * piece) + more, int(factor * max(n * dtype.size, piece)) + more
+    return scratch(core, temp, least, most, row.operation, site)

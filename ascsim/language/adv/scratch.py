@@ -1,0 +1,69 @@
+"""Scratch of the operations of adv, and a check that operands lie apart.
+
+Scratch is the caller's `temp_buffer` or, without one, what lies above the buffers of the TPipe. The least that it must
+have comes from the vendor's tiling functions (Get...TmpSize). Not modelled: that an operation with less than the most
+takes more, smaller steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...hw.core import Core
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.findings import Site
+from ...hw.memory import Region, overlap, show_runs
+from ..core.dtype import uint8
+from ..core.place import report
+from ..core.tensor import LocalTensor
+from ..operand import aligned, local, typed
+
+STACK_RESERVE = 64  # bytes at the end of UB that are not handed out as scratch
+
+
+def key(core: Core, temp: Any, operation: str) -> Any:
+    """Where the scratch of a call lies, as a part of the key of its plan."""
+    if temp is None:
+        return _stack(core)
+    if not isinstance(temp, LocalTensor):
+        raise ArgumentTypeError(operation, "is no LocalTensor", operand="temp_buffer", value=temp)
+    return temp.place
+
+
+def _stack(core: Core) -> int:
+    """First byte of UB above the buffers of the TPipe; -1 without a TPipe."""
+    pipe = core.state.get("tpipe")
+    if pipe is None:
+        return -1
+    taken = pipe.spans.get("UB")
+    return taken.top if taken is not None else 0
+
+
+def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: Site) -> Region:
+    """The bytes of scratch that a call uses: as many as there are, up to `most`; fewer than `least` are reported."""
+    if temp is not None:
+        where = local(core, temp, "temp_buffer", operation, site)
+        typed(core, where, (uint8,), "temp_buffer", operation, site)
+        aligned(core, where, "temp_buffer", operation, site)
+        start, size = where.start, where.nbytes
+        if size < least:
+            text = f"temp_buffer has {size} bytes; rule: at least {least} here; nearest legal value: {least}"
+            report(core, "OOB_BUF", text, site, operation)
+    else:
+        start = _stack(core)
+        if start < 0:
+            rule = f"a uint8 tensor of at least {least} bytes, or a TPipe whose free memory serves"
+            raise ArgumentValueError(operation, "no TPipe", operand="temp_buffer", value=None, rule=rule)
+        size = core.memories["UB"].size - STACK_RESERVE - start
+        if size < least:
+            text = f"scratch needs {least} bytes, {max(0, size)} of UB are left above the TPipe's buffers"
+            report(core, "MEM_OVERFLOW", text, site, operation)
+    return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: temp_buffer", site)
+
+
+def apart(core: Core, one: tuple[str, Region], other: tuple[str, Region], operation: str, site: Site) -> None:
+    """Report two operands, each with its name, that share bytes."""
+    common = overlap(one[1], other[1]) if one[1].meets(other[1]) else []
+    if common:
+        text = f"{one[0]} and {other[0]} meet in bytes {show_runs(common)} of UB; rule: they lie apart"
+        report(core, "OVERLAP_PARTIAL", text, site, operation)
