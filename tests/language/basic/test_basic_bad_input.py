@@ -13,9 +13,9 @@ from basic_machine import at, codes, f, launch, order, ub
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import (
-    ArrayIndexError,
     ArgumentTypeError,
     ArgumentValueError,
+    ArrayIndexError,
     MemoryFault,
     OperandError,
     QueueError,
