@@ -31,10 +31,10 @@ def key(core: Core, temp: Any, operation: str) -> Any:
 
 
 def _stack(core: Core) -> int:
-    """First byte of UB above the buffers of the TPipe; -1 without a TPipe."""
+    """First byte of UB above the buffers of the TPipe, or above the tensors of the compiler; -1 without either."""
     pipe = core.state.get("tpipe")
     if pipe is None:
-        return -1
+        return int(core.state.get("auto_top", -1))
     taken = pipe.spans.get("UB")
     return taken.top if taken is not None else 0
 
@@ -56,7 +56,7 @@ def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: 
             raise ArgumentValueError(operation, "no TPipe", operand="temp_buffer", value=None, rule=rule)
         size = core.memories["UB"].size - STACK_RESERVE - start
         if size < least:
-            text = f"scratch needs {least} bytes, {max(0, size)} of UB are left above the TPipe's buffers"
+            text = f"scratch needs {least} bytes, {max(0, size)} of UB are left above the buffers"
             report(core, "MEM_OVERFLOW", text, site, operation)
     return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: temp_buffer", site)
 
