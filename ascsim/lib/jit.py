@@ -17,7 +17,7 @@ from .device_call import device_call
 from .function import Function
 from .launch import launch
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
-from .traces import authors_frames
+from .traces import authors_trace
 
 
 class JITFunction(Function):
@@ -62,7 +62,7 @@ class JITFunction(Function):
             try:
                 return launch(self, options, self.default_options, args, kwargs)
             except (SimulatorError, SimulatorWarning) as error:
-                raise error.with_traceback(authors_frames(error.__traceback__)) from error.__cause__
+                raise error.with_traceback(authors_trace(error)) from error.__cause__
 
         return launcher
 

@@ -4,7 +4,31 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from ascsim.hw.errors import FoundError
+from ascsim.hw.findings import locate
 from ascsim.language.core.place import PACKAGE
+
+
+def authors_trace(error: BaseException) -> TracebackType | None:
+    """The traceback of an error, for its author. A fault that is found when the kernel has ended ends at its line."""
+    trace = authors_frames(error.__traceback__)
+    sites = error.finding.sites if isinstance(error, FoundError) else ()
+    return _frame_at(*locate(sites[-1])) if trace is None and sites and sites[-1] is not None else trace
+
+
+class _Reached(Exception):
+    """Raised to get a traceback."""
+
+
+def _frame_at(name: str, line: int) -> TracebackType | None:
+    """A traceback of one frame at a line that no longer runs; it has no local names."""
+    code = compile("\n" * (line - 1) + "raise reached", name, "exec").replace(co_name="<after the kernel>")
+    try:
+        exec(code, {"reached": _Reached})
+    except _Reached as reached:
+        own = reached.__traceback__  # of this function; the next one is the stand-in's
+        return own.tb_next if own is not None else None
+    return None
 
 
 def authors_frames(trace: TracebackType | None) -> TracebackType | None:

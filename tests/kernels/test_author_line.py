@@ -271,3 +271,23 @@ def test_two_threads_keep_results_and_errors_apart():
         assert not written
         *_, (last, _) = traceback.walk_tb(error.__traceback__)
         assert (last.f_locals["turn"].v, last.f_locals["bad"].v) == (k % tiles, k % tiles)
+
+
+@asc.jit
+def left_set(x: asc.GlobalAddress, tiles: int):
+    for turn in range(tiles):
+        asc.set_flag(asc.HardEvent.MTE2_V, turn)  # left set
+
+
+@asc.jit
+def waits_for_ever(x: asc.GlobalAddress, tiles: int):
+    for turn in range(tiles):
+        asc.wait_flag(asc.HardEvent.MTE2_V, turn)  # waits for ever
+
+
+@pytest.mark.parametrize(("kernel", "marker"), [(left_set, "left set"), (waits_for_ever, "waits for ever")])
+def test_a_fault_that_is_found_when_the_kernel_has_ended(kernel, marker):
+    with pytest.raises(asc.SyncError) as caught:
+        kernel[1](np.ones(TILE, np.float32), 1)
+    last = traceback.extract_tb(caught.tb)[-1]
+    assert (last.filename, last.lineno) == (__file__, line_of(marker))
