@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import atomic, define, hazards
 from .barriers import Barriers
 from .bounds import Bounds
-from .events import ABSENT, EVENTS, FlagRow
+from .events import EVENTS, FlagRow
 from .findings import Finding, Site
 from .flow import Flow
 from .global_memory import GlobalArray
@@ -70,7 +70,7 @@ class Core(Flow, Barriers, Bounds):
         self.epoch = 0  # grows whenever a byte becomes undefined
 
     def _flag_row(self, src: str, dst: str) -> FlagRow | None:
-        if src not in self.pipes or dst not in self.pipes or src == dst or f"{src}_{dst}" in ABSENT:
+        if src not in self.pipes or dst not in self.pipes or src == dst:
             return None
         return FlagRow(f"{src}_{dst}", self.pipes[src], self.pipes[dst])
 

@@ -28,8 +28,6 @@ SILENT = {
     "aic": frozenset("MTE2_V V_MTE2 MTE3_V V_MTE3 V_V S_V V_S".split()),
     "aiv": frozenset("MTE2_MTE1 MTE1_MTE2 MTE1_M M_MTE1 M_FIX FIX_M".split()),
 }
-# Pairs of which each core kind has both pipes, yet no flag.
-ABSENT = frozenset("M_MTE3 MTE3_M".split())
 
 
 class Flag:

@@ -145,14 +145,21 @@ class KnownTypes:
 KT = KnownTypes
 
 
+_OF_NUMPY: dict[np.dtype[Any], DataType] = {}  # answers of from_numpy; a dtype's name takes numpy long to work out
+
+
 def from_numpy(np_dtype: Any) -> DataType:
     """The type that carries `np_dtype` (a numpy dtype or anything `numpy.dtype` takes); boolean arrays are int8."""
     try:
         given = np.dtype("none" if np_dtype is None else np_dtype)  # numpy itself takes None for float64
     except TypeError:
         raise ArgumentTypeError("from_numpy", "is not a numpy dtype", operand="dtype", value=np_dtype) from None
+    known = _OF_NUMPY.get(given)
+    if known is not None:
+        return known
     if given.isnative and (given.name in _TYPES or given == np.bool_):
-        return DataType(given.name)
+        known = _OF_NUMPY[given] = DataType(given.name)
+        return known
     legal = ", ".join(["bool", *(name for name in _TYPES if name not in ("void", "int1"))])
     raise ArgumentTypeError(
         "from_numpy",
