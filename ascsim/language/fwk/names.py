@@ -7,16 +7,13 @@ from types import CodeType
 
 from ...hw.findings import Site, place
 
-MOVES = ("ROT_", "SWAP", "CACHE", "PRECALL")  # between a call and the store of its value, as `a, b = f(), g()` has them
-
 
 def assigned_name(site: Site) -> str:
     """The variable or attribute to which the value of the call at `site` is assigned; "" if it is not."""
     code, offset = site
     if not isinstance(code, CodeType):
         return ""
-    steps = dis.get_instructions(code)
-    after = [step for step in steps if step.offset > offset and not step.opname.startswith(MOVES)][:2]
+    after = [step for step in dis.get_instructions(code) if step.offset > offset][:2]
     names = [str(step.argval[0] if isinstance(step.argval, tuple) else step.argval) for step in after]
     if after and after[0].opname.startswith("STORE_"):
         return names[0]
