@@ -108,7 +108,7 @@ def plan_by_mask(
         zero(core, "mask" if count else "repeat_times", name, site)
         return None
     live = [op.place for op in ops]
-    strides(core, form, ops, steps)
+    strides(ops, steps)
     plan = make(ops, works)
     live[0].keep((whole, *live[1:]), plan)
     return plan

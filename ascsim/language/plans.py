@@ -74,7 +74,7 @@ def present(core: Core, memory: Any, operation: str, site: Site) -> bool:
     return False
 
 
-def strides(core: Core, row: Row, ops: list[Strided], key: tuple[int, ...]) -> None:
+def strides(ops: list[Strided], key: tuple[int, ...]) -> None:
     """Take block and repeat strides that come as (blocks..., repeats...), destination first."""
     half = len(ops)
     for operand, block, repeat in zip(ops, key[:half], key[half:], strict=True):
@@ -182,7 +182,7 @@ def plan_by_mask(
     ops = operands(core, row, tensors, site)
     if ops is None:
         return None
-    strides(core, row, ops, key)
+    strides(ops, key)
     works = work(mask, times, lanes_of(ops[0].place.dtype))
     if not works:
         zero(core, "repeat_times" if not times else "mask", row.name, site)

@@ -5,19 +5,17 @@ Pages: SetFlag/WaitFlag, PipeBarrier, DataSyncBarrier, CrossCoreSetFlag, CrossCo
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from ...hw.core import Core
 from ...hw.current import core as current
 from ...hw.errors import ArgumentValueError
 from ...hw.events import EVENTS, SILENT, Flag
-from ...hw.findings import Site
+from ...hw.findings import Site, author
 from ..core.enums import HardEvent, MemDsbT, PipeID
 from ..core.ir_value import Int32
 from ..core.place import index, report, running
 
-_getframe = sys._getframe
 _core = current.get
 
 
@@ -34,10 +32,10 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
-        _no_flag(event, event_id, "set_flag", _site())
+        _no_flag(event, event_id, "set_flag", author(1))
         return
     if flag.guard:
-        _guarded(core, flag, "set_flag", _site())
+        _guarded(core, flag, "set_flag", author(1))
     core.set_flag(flag)
 
 
@@ -52,7 +50,7 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
-        _no_flag(event, event_id, "wait_flag", _site())
+        _no_flag(event, event_id, "wait_flag", author(1))
         return
     core.wait_flag(flag)
 
@@ -99,7 +97,7 @@ def pipe_barrier(pipe: Any) -> None:
 
     Fault: BAD_PIPE (PIPE_S, or a pipe that the chip has not). Page: PipeBarrier.
     """
-    site = _site()
+    site = author(1)
     core = running("pipe_barrier")
     number = index(pipe, "pipe_barrier", "pipe")
     if number == _ALL:
@@ -134,17 +132,12 @@ def data_sync_barrier(arg0: Any) -> None:
 
     SEQ is reserved and refused. Page: DataSyncBarrier.
     """
-    site = _site()
+    site = author(1)
     core = running("data_sync_barrier")
     number = index(arg0, "data_sync_barrier", "arg0")
     if number not in _FENCED:
         report(core, "BAD_PIPE", f"arg0 = {number}; rule: MemDsbT.ALL, DDR or UB", site, "data_sync_barrier")
     core.fence(_FENCED[number])
-
-
-def _site() -> Site:
-    frame = _getframe(2)
-    return frame.f_code, frame.f_lasti
 
 
 def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
@@ -153,7 +146,7 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
     `flag_id`: 0 to 15 (11 to 14 belong to sync_all); `mode_id`: 0 all cores of this kind, 1 the two vector cores of a
     group, 2 cube core and vector cores of a group. Faults: XFLAG_*. Page: CrossCoreSetFlag.
     """
-    site = _site()
+    site = author(1)
     core = running("cross_core_set_flag")
     name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe"), "cross_core_set_flag", site)
     if name not in core.pipes:
@@ -174,7 +167,7 @@ def cross_core_wait_flag(flag_id: Any, mode_id: Any = 0, pipe: Any = PipeID.PIPE
     `mode_id` and `pipe` have no effect on this chip. Page: CrossCoreWaitFlag.
     """
     core = running("cross_core_wait_flag")
-    core.device.cross.wait(core, index(flag_id, "cross_core_wait_flag", "flag_id"), _site())
+    core.device.cross.wait(core, index(flag_id, "cross_core_wait_flag", "flag_id"), author(1))
 
 
 __all__ = [

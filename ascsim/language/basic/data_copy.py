@@ -7,12 +7,11 @@ Copies to and from the cube side's memories, quantising and layout-changing form
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from ...hw.core import PLAIN_STORE, Core
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
-from ...hw.findings import Site
+from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from .. import copies
 from ..core.enums import TPosition
@@ -35,7 +34,6 @@ from ..plans import present, zero
 from ..signatures import signatures
 from ..slices import moves_of_slices
 
-_getframe = sys._getframe
 BLOCK = 32
 
 
@@ -79,7 +77,7 @@ def data_copy(
             return
     except (AttributeError, KeyError, TypeError):
         pass
-    site = _site()
+    site = author(1)
     form = next((form for form in (count, repeat_params, intri_params, slice_list1) if form is not None), None)
     if isinstance(form, (list, tuple)):
         _slices(dst, src, form, enhanced_params if slice_list2 is None else slice_list2, dim_value, site)
@@ -185,7 +183,7 @@ def data_copy_pad(
     is_pad is false, pads and tail take the value of set_pad_value, and are undefined if there was none. With no
     padding at all the tail repeats the block's first element. Page: DataCopyPad.
     """
-    site = _site()
+    site = author(1)
     core = running("data_copy_pad")
     if nd2nz_params is not None or isinstance(pad_params, Nd2NzParams):
         raise NotSimulatedError("data_copy_pad", "the ND-to-NZ form belongs to the cube side, not built yet")
@@ -260,16 +258,11 @@ def set_pad_value(padding_value: Any, pos: Any = TPosition.MAX) -> None:
     core = running("set_pad_value")
     where = index(pos, "set_pad_value", "pos")
     if where not in (TPosition.MAX, TPosition.VECIN, TPosition.VECOUT):
-        report(core, "BAD_POSITION", f"pos = {where}; rule: MAX, VECIN or VECOUT", _site(), "set_pad_value")
+        report(core, "BAD_POSITION", f"pos = {where}; rule: MAX, VECIN or VECOUT", author(1), "set_pad_value")
     value = unwrap(padding_value)
     if not isinstance(value, (int, float)):
         raise ArgumentTypeError("set_pad_value", "is no number", operand="padding_value", value=padding_value)
     core.pad_value = value
-
-
-def _site() -> Site:
-    frame = _getframe(2)
-    return frame.f_code, frame.f_lasti
 
 
 def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, site: Site, key: Any) -> None:

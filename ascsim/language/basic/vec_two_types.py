@@ -101,7 +101,7 @@ def _plan(
         ops = _operands(core, row, source, tensors, site)
         if ops is None:
             return None
-        strides(core, row, ops, key)
+        strides(ops, key)
         plan = build(core, row, ops, works, site)
         assert row.scalar is not None
         plan.run = plan.run(row.scalar(extra, ops[0].place.dtype))
