@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...hw.errors import ArgumentValueError
+from ...hw.findings import author
 from . import ir_value
 from .dtype import DataType
 from .enums import Hardware, TPosition
-from .place import MEMORY_OF, author, claim, element_type, index, report, running
+from .place import MEMORY_OF, claim, element_type, index, report, running
 from .tensor import LocalTensor, position
 
 _MEMORY = {

@@ -15,7 +15,7 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.current import core as current
 from ...hw.errors import ArgumentTypeError, ArrayIndexError, LaunchError
-from ...hw.findings import Site, author  # noqa: F401 - `author` belongs to this module's names
+from ...hw.findings import Site
 from ...hw.memory import Memory
 from ...hw.scheduler import Scheduler
 from . import ir_value

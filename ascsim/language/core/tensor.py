@@ -15,11 +15,12 @@ import numpy as np
 
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, ScalarError
+from ...hw.findings import author
 from . import ir_value
 from .dtype import DataType, float32
 from .enums import TPosition
 from .ir_value import Int32
-from .place import MEMORY_OF, Place, author, call_stack, claim, element_type, index, place, running
+from .place import MEMORY_OF, Place, call_stack, claim, element_type, index, place, running
 from .scalar_access import load_element, store_element
 from .types import ShapeInfo, TensorShape
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from ...hw.errors import ArgumentValueError
 from ...hw.events import EVENT_NUMBER, EVENTS
-from ...hw.findings import Site, place
+from ...hw.findings import Site, author, place
 from ..basic.common import init_soc_state
 from ..core import ir_value
 from ..core.enums import HardEvent, TPosition
-from ..core.place import MEMORY_OF, author, index, running
+from ..core.place import MEMORY_OF, index, running
 from .buffer import ENQUE, FREE, Buffer
 from .events import Ids, fault, guard, lower, unguard
 from .placement import BUFFERS, Tally, logical

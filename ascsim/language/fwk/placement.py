@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...hw.core import Core
 from ...hw.errors import ArgumentValueError
-from ...hw.findings import Site, place
+from ...hw.findings import Site, author, place
 from ..core import ir_value
 from ..core.dtype import uint8
 from ..core.enums import TPosition
-from ..core.place import MEMORY_OF, author, index, running
+from ..core.place import MEMORY_OF, index, running
 from .buffer import Buffer
 from .events import Ids, fault
 from .names import name_of

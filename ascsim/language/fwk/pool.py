@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
-from ...hw.findings import Site, place
+from ...hw.findings import Site, author, place
 from ..core import ir_value
 from ..core.enums import TPosition
-from ..core.place import MEMORY_OF, author, index, report, running
+from ..core.place import MEMORY_OF, index, report, running
 from ..core.tensor import position as local_position
 from ..signatures import signatures
 from .buffer import FREE, Buffer

@@ -13,12 +13,12 @@ from typing import Any
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.events import IDS
-from ...hw.findings import Site
+from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import TPosition
-from ..core.place import author, running
 from ..core.place import place as place_at
+from ..core.place import running
 from ..core.tensor import LeasedTensor, LocalTensor, _tensor
 from ..signatures import signatures
 from . import faults

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
-from ...hw.findings import Site
+from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import TPosition
-from ..core.place import author, report
 from ..core.place import place as place_at
+from ..core.place import report
 from ..core.tensor import LocalTensor, _tensor
 from ..core.tensor import position as local_position
 from ..core.types import TensorShape
