@@ -22,12 +22,7 @@ BASIC = {
 }
 ADVANCED = {
     ADV: "rmsnorm concat extract swiglu softmax_flash_v2 SoftMaxShapeInfo SoftmaxConfig RmsNormTiling",
-    CUBE: (
-        "Matmul MatmulType get_basic_config get_ib_share_norm_config get_matmul_api_tiling get_mdl_config "
-        "get_mm_config get_normal_config get_special_basic_config get_special_mdl_config register_matmul "
-        "MatmulApiStaticTiling TCubeTiling MatmulBatchParams MatmulConfig MatmulFuncParams MatmulQuantParams "
-        "MatmulShapeParams"
-    ),
+    CUBE: "Matmul MatmulType get_matmul_api_tiling register_matmul",
 }
 HOST = {
     CUBE: (

@@ -7,7 +7,9 @@ from typing import NoReturn
 from ..missing import ADVANCED, refuse
 from .activation import *
 from .math import *
+from .matmul_config import *
 from .quantization import *
+from .tcube_tiling import *
 from .tiling import *
 
 
