@@ -11,10 +11,17 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from . import alias
+from .hw.checks import Checks
+from .lib.settings import settings
+from .report.table import Report
 
 RUN = """\
 Run an untouched pyasc script as the main program. `import asc` and every module path below it mean ascsim, whether
 or not pyasc is installed. The script sees its own arguments; its exit code becomes that of this command."""
+
+CHECK = """\
+Run a script as `run` does, gathering what its launches find instead of stopping at it; then print the findings of each
+launch. The exit code is 1 where there is a fault, and otherwise the script's."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,6 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     run.add_argument("script", metavar="SCRIPT", help="path of the script")
     run.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
     run.set_defaults(command=lambda given: run_script(given.script, given.arguments))
+    check = commands.add_parser(
+        "check",
+        help="find the faults of a script's kernels",
+        description=CHECK,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.add_argument("script", metavar="SCRIPT", help="path of the script")
+    check.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
+    check.set_defaults(command=lambda given: check_script(given.script, given.arguments))
     given = parser.parse_args(argv)
     return int(given.command(given))
 
@@ -71,6 +87,16 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
         alias.uninstall()
         sys.modules["__main__"], sys.argv, sys.path[:] = before
     return 0
+
+
+def check_script(script: str, arguments: Sequence[str]) -> int:
+    """Run a script with every launch collecting, and print what was found; 1 if a fault was."""
+    reports: list[Report] = []
+    with settings(checks=Checks.collect(), record=True, reports=reports):
+        code = run_script(script, arguments)
+    for report in reports:
+        print(report)
+    return code or int(any(not report.ok for report in reports))
 
 
 def _of_script(traceback: TracebackType | None, script: str) -> TracebackType | None:

@@ -94,7 +94,10 @@ def launch(
     try:
         device.run(run)
         device.write_back()
-        return Report.of(device, name)
+        report = Report.of(device, name)
+        if now.reports is not None:
+            now.reports.append(report)
+        return report
     finally:
         if not now.record:  # what a launch leaves behind goes with its last cycle of objects; its arrays go now
             for array in device.arena.arrays:

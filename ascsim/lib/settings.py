@@ -44,6 +44,7 @@ class Settings:
     record    keep the full list of issued instructions, for traces and replay.
     blocks    numbers of the blocks to simulate; None simulates all.
     device    device number that the runtime library answers; a label.
+    reports   a list to which every launch that ends well appends its report; None for none.
     """
 
     backend: Backend = Backend.Model
@@ -52,6 +53,7 @@ class Settings:
     record: bool = False
     blocks: tuple[int, ...] | None = None
     device: int = 0
+    reports: list[Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -65,6 +67,8 @@ class Settings:
             store(self, "blocks", _block_numbers(self.blocks))
         if not isinstance(self.device, int) or self.device < 0:
             raise BackendError("settings", operand="device", value=self.device, rule="an int of 0 or more")
+        if self.reports is not None and not isinstance(self.reports, list):
+            raise ArgumentTypeError("settings", operand="reports", value=self.reports, rule="a list, or None")
 
 
 def _block_numbers(blocks: Any) -> tuple[int, ...]:
