@@ -1,11 +1,12 @@
 """Cycles of an instruction on a Soc. Nothing else in the package knows a duration.
 
-Holds the vector unit with its UB bank conflicts, copies between GM and UB, the scalar unit, and what a launch adds.
+Holds the vector unit with its UB bank conflicts, copies between GM, UB and L1, loads from L1, the cube, fixpipe, the
+scalar unit, and what a launch adds.
 The constants were fitted to published measurements of a 910B1 (1850 MHz); each names its unit and its source:
 "meas" (the row or rows of the fit), "doc" (the vendor's rate tables), "model" (another model's constant), or
 "not published" (then 0). Core-internal costs are cycles at any clock; GM times are kept in ns and scale.
 Not modelled: L2 hits and re-use, atomic stores, MTE traffic in the UB banks, several cores on one GM range,
-vector masks (a repeat counts eight blocks), and the cube side (MTE1, mmad, fixpipe, ND to NZ).
+and vector masks (a repeat counts eight blocks).
 """
 
 from __future__ import annotations
@@ -34,6 +35,22 @@ GM_STORE_RATE = 102.0  # bytes a cycle and core. model; likewise
 COPY_MINIMUM = 20.6  # cycles a copy, however small. meas: dc_ub1
 GM_PIECE = 512  # bytes; a burst costs every piece it touches. meas: dc_ub4
 
+ND2NZ_START = 40  # cycles a copy from GM to L1 that makes fractals. meas: matmul rows, one core and 24
+ND2NZ_ROW = 3.4  # cycles a row at least. meas: likewise
+ND2NZ_RATE = 85.0  # bytes a cycle, mostly from L2. meas: likewise; straight from GM 17 to 23 % slower
+L1_RATE = {"L0A": 256, "L0B": 128, "BT": 32}  # bytes a cycle out of L1. doc
+LOAD_START = {"L0A": 23, "L0B": 23, "BT": 20}  # cycles an instruction. meas: 47 for two (Norm rows); BT: doc
+
+MMAD_START = 12  # cycles a multiply that follows another. meas: matmul and convolution rows
+MMAD_LATENCY = 50  # cycles more after the cube stood idle. meas: Norm template, 62 in all; doc: 60 (UnitFlag page)
+MMAD_K = {"int8": 32, "float16": 16, "bfloat16": 16, "float32": 4}  # k of the 16 x 16 x k block of a cycle. doc
+MMAD_K_HF32 = 8  # doc
+FIXPIPE_START = 60  # cycles an instruction. meas: mm_hl_c4, mm_hl_c7
+FIXPIPE_RATE = 70.0  # bytes of output a cycle, to GM. meas: likewise, pto_gemm_6144
+FIXPIPE_L1_RATE = 64  # elements a cycle, to L1. doc
+FIXPIPE_L1_START = 20  # cycles. doc
+FIXPIPE_SCALES = 20, 32  # start, and bytes a cycle, of the vector of scales from L1. doc
+
 SCALAR_ACCESS = 11  # cycles. meas: add_c0, 34 a turn of two reads and a write, loop and addition included
 ISSUE = 2  # cycles. meas: scalar time of add_c1, 26 cycles for the 12 instructions of a chunk
 
@@ -60,6 +77,7 @@ class Cost:
         self.idle_latency: dict[str, int] = {
             "MTE2": round(GM_LOAD_LATENCY * soc.clock_mhz / 1000),
             "MTE3": round(GM_STORE_LATENCY * soc.clock_mhz / 1000),
+            "M": MMAD_LATENCY,
         }
 
     def vector(self, repeats: int, per_repeat: float = 1.0) -> int:
@@ -73,6 +91,29 @@ class Cost:
     def store(self, nbytes: int, bursts: int = 1, *, gm_address: int = 0, gm_pitch: int = 0) -> int:
         """UB to GM, as `load`."""
         return _copy(nbytes, bursts, gm_address, gm_pitch, self.store_rate)
+
+    def nd2nz(self, row: int, rows: int) -> int:
+        """GM to L1 with conversion to fractals: `rows` contiguous pieces of `row` bytes."""
+        return ceil(ND2NZ_START + rows * max(ND2NZ_ROW, row / ND2NZ_RATE))
+
+    def load_l0(self, memory: str, nbytes: int, slower: float = 1.0) -> int:
+        """L1 to L0A, L0B or the bias table; `slower` is the factor of an image-to-column load's windows."""
+        return LOAD_START[memory] + ceil(nbytes * slower / L1_RATE[memory])
+
+    def mmad(self, m: int, n: int, k: int, dtype: str, hf32: bool = False, sparse: bool = False) -> int:
+        """A multiply of m x k by k x n elements, in whole blocks; a 4:2 compressed one does half of the k."""
+        step = MMAD_K_HF32 if hf32 and dtype == "float32" else MMAD_K[dtype]
+        smallest = 8 if dtype == "float32" else step  # k of a fractal
+        rounded = ceil(k / smallest) * smallest // step
+        return MMAD_START + ceil(m / 16) * ceil(n / 16) * (ceil(rounded / 2) if sparse else rounded)
+
+    def fixpipe(self, elements: int, size: int, scales: int = 0, to_l1: bool = False) -> int:
+        """L0C to GM or L1: output elements of `size` bytes; `scales`: bytes of a vector of scales to fetch."""
+        start, rate = FIXPIPE_SCALES
+        fetch = start + ceil(scales / rate) if scales else 0
+        if to_l1:
+            return FIXPIPE_L1_START + ceil(elements / FIXPIPE_L1_RATE) + fetch
+        return FIXPIPE_START + ceil(elements * size / FIXPIPE_RATE) + fetch
 
     def scalar_access(self) -> int:
         """One element read or written by the scalar unit, in UB or GM alike (a GM miss is not published)."""

@@ -15,9 +15,8 @@ ADV = "the library operations over vector instructions"
 
 BASIC = {
     CUBE: (
-        "set_aipp_functions set_hf32_mode set_hf32_trans_mode set_mm_layout_transform load_image_to_local fixpipe "
-        "set_fix_pipe_pre_quant_flag init_const_value load_data load_data_with_sparse load_data_with_transpose mmad "
-        "mmad_with_sparse set_load_data_boundary set_load_data_padding_value set_load_data_repeat"
+        "set_aipp_functions load_image_to_local fixpipe set_fix_pipe_pre_quant_flag init_const_value load_data "
+        "load_data_with_sparse load_data_with_transpose set_load_data_boundary set_load_data_padding_value set_load_data_repeat"
     ),
 }
 ADVANCED = {

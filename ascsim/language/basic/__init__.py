@@ -11,6 +11,7 @@ from .dump_tensor import *
 from .list_tensor import *
 from .meetings import *
 from .merging import *
+from .mmad import *
 from .proposal import *
 from .scalar import *
 from .set_atomic import *

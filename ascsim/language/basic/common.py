@@ -1,7 +1,8 @@
-"""Registers and questions of the scalar unit: masks, state at start, core kind.
+"""Registers and questions of the scalar unit: masks, modes of the cube, state at start, core kind.
 
-Pages: SetVectorMask, ResetMask, SetMaskCount, SetMaskNorm, InitSocState, the ASCEND_IS_AIC and ASCEND_IS_AIV
-questions. Masks are captured by an instruction when it is issued, so none of this needs synchronisation.
+Pages: SetVectorMask, ResetMask, SetMaskCount, SetMaskNorm, SetHF32Mode, SetHF32TransMode, SetMMLayoutTransform,
+InitSocState, the ASCEND_IS_AIC and ASCEND_IS_AIV questions. An instruction captures the registers when it is issued, so
+none of this needs synchronisation.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...hw.core import PLAIN_STORE
+from ...hw.core import PLAIN_STORE, Core
 from ...hw.errors import ArgumentTypeError
 from ..core import ir_value
 from ..core.dtype import DataType
@@ -94,12 +95,41 @@ def set_mask_norm() -> None:
     core.mask = (*core.mask[:2], False)
 
 
+def set_hf32_mode(hf32_mode: Any) -> None:
+    """Whether mmad rounds its float32 operands to HF32 (11 mantissa bits) first. Page: SetHF32Mode."""
+    core = running("set_hf32_mode")
+    _hf32(core, "on", bool(index(hf32_mode, "set_hf32_mode", "hf32_mode")))
+
+
+def set_hf32_trans_mode(trans_mode: Any) -> None:
+    """How HF32 rounds: to nearest, ties toward zero (true) or to even (false). Page: SetHF32TransMode."""
+    core = running("set_hf32_trans_mode")
+    _hf32(core, "to_zero", bool(index(trans_mode, "set_hf32_trans_mode", "trans_mode")))
+
+
+def _hf32(core: Core, register: str, value: bool) -> None:
+    """Set one of two registers; multiplies look at "hf32": None where off, else whether ties go toward zero."""
+    state = core.state
+    state[f"hf32 {register}"] = value
+    state["hf32"] = state.get("hf32 to_zero", False) if state.get("hf32 on") else None
+
+
+def set_mm_layout_transform(mm_layout_mode: Any) -> None:
+    """Whether mmad walks over its result along N first (true) or M first; no value depends on it, nor does the time
+    here. Page: SetMMLayoutTransform."""
+    running("set_mm_layout_transform")
+    index(mm_layout_mode, "set_mm_layout_transform", "mm_layout_mode")
+
+
 __all__ = [
     "ascend_is_aic",
     "ascend_is_aiv",
     "init_soc_state",
     "reset_mask",
+    "set_hf32_mode",
+    "set_hf32_trans_mode",
     "set_mask_count",
     "set_mask_norm",
+    "set_mm_layout_transform",
     "set_vector_mask",
 ]
