@@ -49,6 +49,10 @@ class Barriers:
             known = merge(known, pipe.known)
         return Token([pipe.n for pipe in self.slots], known, max(self.now, *(pipe.free for pipe in self.slots)))
 
+    def drain(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
+        """S waits until one pipe has done all that was issued to it."""
+        self.join_scalar(pipe.ended(self.now))
+
     def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
         """S has waited for a token: so has everything issued from now on, in every pipe."""
         self.scalar.rest(max(self.now, token.time))

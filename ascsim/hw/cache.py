@@ -21,6 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .cache_line import LINE, Cleaned, Line, changed, memory_bytes, nothing, put, shared, stale, unchecked, undefined
+from .calls import recorded
 from .deadlock import stuck_cores
 from .findings import Finding, Site, place
 from .instruction import GmShape, Plan, gm_shape
@@ -39,6 +40,7 @@ NEVER_ENDED = 1 << 63  # number of a store that only the cache has seen: no cloc
 PATIENCE = 1000  # equal reads in a row, nothing else issued, after which a core that nobody can help is stuck
 
 
+@recorded()
 def load(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> bytes:
     """get_value: the bytes as the core sees them."""
     first, last = at // LINE, (at + nbytes - 1) // LINE
@@ -58,6 +60,7 @@ def load(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> bytes
     return value
 
 
+@recorded()
 def store(core: Core, gm: GlobalArray, at: int, data: bytes, site: Site) -> None:
     """set_value: changed in the cache; memory follows when the line is cleaned."""
     plan = _plan(core, "set_value", gm_shape(len(data), write=True))
@@ -77,6 +80,7 @@ def store(core: Core, gm: GlobalArray, at: int, data: bytes, site: Site) -> None
         gm.runmap().write(at, at + len(data), me, unchecked, DIRTY)
 
 
+@recorded()
 def preload(core: Core, gm: GlobalArray, at: int, site: Site) -> None:
     """data_cache_preload: fill the line of a byte. Only the bytes that are read later count as read."""
     if at < 0 or at >= gm.nbytes:
@@ -86,6 +90,7 @@ def preload(core: Core, gm: GlobalArray, at: int, site: Site) -> None:
     _line(core, gm, at // LINE).preloaded |= fresh
 
 
+@recorded()
 def clean(core: Core, gm: GlobalArray, at: int, whole: bool, site: Site) -> None:
     """data_cache_clean_and_invalid: dirty lines go to memory, and they are dropped; one line, or all of the cache."""
     keys = list(core.lines) if whole else [(gm, at // LINE)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .calls import recorded
 from .cross_rules import CrossRules
 from .deadlock import stuck_cores
 from .events import CROSS_IDS, CROSS_LIMIT, Counter, Round
@@ -31,6 +32,7 @@ class Cross(CrossRules):
 
     # ------------------------------------------------------------------ calls
 
+    @recorded(at=1)
     def set(self, core: Core, number: int, mode: int, pipe: Pipe, site: Site, author: bool = True) -> None:
         """cross_core_set_flag: reported once everything issued to `pipe` so far has ended."""
         if author:
@@ -43,6 +45,7 @@ class Cross(CrossRules):
         else:
             self._fire(core, number, mode, pipe, site)
 
+    @recorded(at=1)
     def wait(self, core: Core, number: int, site: Site, author: bool = True) -> None:
         """cross_core_wait_flag: S goes no further until the counter is above zero, then takes one."""
         if author:

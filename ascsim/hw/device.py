@@ -128,7 +128,10 @@ class Device(Ledger):
 
     def argument(self, name: str, data: memoryview, defined: bool = True) -> GlobalArray:
         """Give an array of the caller (bytes, C order) its place in global memory."""
-        return self.arena.add(name, data, defined)
+        array = self.arena.add(name, data, defined)
+        if self.record is not None:
+            self.record.keep(array)
+        return array
 
     def run(self, body: Callable[[], Any]) -> None:
         """Run `body` once a core; raises what a kernel raised. The caller's arrays are not touched."""
@@ -179,9 +182,9 @@ class Device(Ledger):
                 )
         for array in self.arena.arrays:
             if array.stores:
-                if self.record is not None:
-                    self.record.keep_initial(array)
                 array.give_back()
+        if self.record is not None:  # what the caller does with the arrays from now on is no part of the launch
+            self.record.detach(self.arena.arrays)
 
     # ------------------------------------------------------------------ names
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .calls import recorded
 from .deadlock import stuck_cores
 from .findings import Finding, Site, place
 from .pipe import Known, Token, merge
@@ -59,6 +60,7 @@ class Meetings:
         self.gatherings: dict[Hashable, deque[dict[int, Token]]] = {}
         self.visits: dict[tuple[Hashable, int], int] = {}
 
+    @recorded(at=2)
     def post(self, box: Hashable, core: Core, what: str, site: Site) -> None:
         """Leave all that this core has done so far (after PIPE_ALL) in a box, once it is empty."""
         slot = self.boxes.setdefault(box, Box())
@@ -67,6 +69,7 @@ class Meetings:
             arrive(core, slot.taken)
         slot.letter, slot.site = foreign(core, core.everything()), site
 
+    @recorded(at=2)
     def take(self, box: Hashable, core: Core, what: str, site: Site) -> None:
         """Wait until a box holds something and empty it; from then on this core follows the sender."""
         slot = self.boxes.setdefault(box, Box())
@@ -75,6 +78,7 @@ class Meetings:
         arrive(core, slot.letter)
         slot.letter, slot.taken = None, foreign(core, core.everything())
 
+    @recorded(at=2)
     def meet(self, key: Hashable, core: Core, members: int, what: str, site: Site) -> None:
         """Wait until `members` cores have called this equally often; each then follows all the others."""
         turn = self.visits[key, core.serial] = self.visits.get((key, core.serial), -1) + 1

@@ -1,53 +1,29 @@
 """The record of a launch, and its replay in another order that the clocks allow.
 
-The record is flat: seven slots an instruction, most of them shared objects. Replay executes the recorded plans on
-the memories they ran on, reset to the state before the launch.
+The record is flat: nine slots an instruction, most of them shared objects. Replay executes the recorded plans on
+the memories they ran on, reset to the state before the launch. Beside the instructions stand the calls that the
+program made (`calls`) and the bytes that the arguments held before the launch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .pipe import Clock, Known
+from .calls import Calls
+from .entry import Entry, Key, before
 
 if TYPE_CHECKING:
     from .core import Core
     from .device import Device
+    from .findings import Site
     from .global_memory import GlobalArray
     from .instruction import Plan
 
-WIDTH = 7
+__all__ = ["Entry", "Record", "before", "execute", "newest", "oldest", "order", "replay"]
+
+WIDTH = 9
 WINDOW = 32  # entries; the published depth of a pipe's queue
-
-
-class Entry:
-    """One recorded instruction, unpacked."""
-
-    __slots__ = ("at", "clock", "core", "gm", "known", "n", "number", "plan")
-
-    def __init__(self, number: int, row: list[Any]) -> None:
-        self.number = number  # position in the canonical order
-        self.core: Core
-        self.plan: Plan
-        self.gm: GlobalArray | None
-        self.at: int
-        self.n: int
-        self.clock: Clock
-        self.known: Known
-        self.core, self.plan, self.gm, self.at, self.n, self.clock, self.known = row
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """Core serial and pipe slot."""
-        return self.core.serial, self.plan.pipe.slot
-
-    def run(self) -> None:
-        """Do the work again."""
-        if self.gm is None:
-            self.plan.run()
-        else:
-            self.plan.run(self.gm, self.at)
 
 
 class Record:
@@ -55,16 +31,24 @@ class Record:
 
     def __init__(self) -> None:
         self.rows: list[Any] = []
+        self.calls = Calls()
         self.initial: dict[str, bytes] = {}
 
-    def enter(self, core: Core, plan: Plan, gm: GlobalArray | None, at: int) -> None:
+    def enter(self, core: Core, plan: Plan, gm: GlobalArray | None, at: int, site: Site) -> None:
         """Append the instruction that has just been issued."""
         pipe = plan.pipe
-        self.rows += (core, plan, gm, at, pipe.n, pipe.clock, pipe.known)
+        self.rows += (core, plan, gm, at, pipe.n, pipe.clock, pipe.known, site, core.turn)
 
-    def keep_initial(self, array: GlobalArray) -> None:
-        """Save the caller's bytes before results are copied over them."""
+    def keep(self, array: GlobalArray) -> None:
+        """Save the bytes of an argument before the launch."""
         self.initial[array.name] = bytes(array.source)
+
+    def detach(self, arrays: Iterable[GlobalArray]) -> None:
+        """Let go of the caller's memory: its arrays may change or go."""
+        for array in arrays:
+            if not array.owned:
+                array.data = memoryview(self.initial[array.name])
+            array.source = memoryview(self.initial[array.name])
 
     def __len__(self) -> int:
         return len(self.rows) // WIDTH
@@ -73,6 +57,13 @@ class Record:
         """The record as objects."""
         rows = self.rows
         return [Entry(i // WIDTH, rows[i : i + WIDTH]) for i in range(0, len(rows), WIDTH)]
+
+
+class Step(Protocol):
+    """What a replay executes: an Entry, or a piece of one."""
+
+    def run(self) -> None:
+        """Do the work."""
 
 
 Chooser = Callable[[list[Entry]], Entry]
@@ -88,31 +79,28 @@ def newest(ready: list[Entry]) -> Entry:
     return max(ready, key=lambda entry: entry.number)
 
 
-def before(a: Entry, b: Entry) -> bool:
-    """Whether a has ended when b starts, by the clocks."""
-    if a.core.serial == b.core.serial:
-        return b.clock[a.plan.pipe.slot] >= a.n and a.number < b.number
-    clock = b.known.get(a.core.serial)
-    return clock is not None and clock[a.plan.pipe.slot] >= a.n
-
-
 def replay(device: Device, choose: Chooser = newest) -> dict[str, bytes]:
-    """Execute the record in the order that `choose` picks among the instructions whose predecessors have ended.
+    """Execute the record in the order that `choose` picks among the instructions whose predecessors have ended."""
+    assert device.record is not None
+    return execute(device, order(device.record.entries(), choose))
 
-    Returns the bytes of every array that the launch wrote. The launch's own results stay as they are.
+
+def execute(device: Device, steps: Iterable[Step]) -> dict[str, bytes]:
+    """Execute steps from the state before the launch; the bytes of every array that the launch wrote.
+
+    The launch's own results stay as they are.
     """
     record = device.record
     assert record is not None
     written = [array for array in device.arena.arrays if array.stores]
     results = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
-    entries = record.entries()
-    for core in {entry.core.serial: entry.core for entry in entries}.values():
+    for core in {row.serial: row for row in record.rows[::WIDTH]}.values():
         for memory in core.memories.values():
             memory.bytes[:] = 0xFF
     for array in written:
-        array.restore(record.initial.get(array.name, array.source))
-    for entry in order(entries, choose):
-        entry.run()
+        array.restore(record.initial[array.name])
+    for step in steps:
+        step.run()
     out = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
     for array in written:
         array.restore(results[array.name])
@@ -121,44 +109,56 @@ def replay(device: Device, choose: Chooser = newest) -> dict[str, bytes]:
 
 def order(entries: list[Entry], choose: Chooser) -> list[Entry]:
     """A linear extension of "ordered before". Of each pipe the next `WINDOW` instructions are candidates."""
-    queues: dict[tuple[int, int], list[Entry]] = {}
+    queues: dict[Key, list[Entry]] = {}
     for entry in entries:
         queues.setdefault(entry.key, []).append(entry)
-    ended = {key: _Ended([entry.n for entry in queue]) for key, queue in queues.items()}
+    pipes = {key: _Ended([entry.n for entry in queue]) for key, queue in queues.items()}
+    ready: list[Entry] = []
+
+    def admit(entry: Entry) -> None:
+        for key, needed in entry.needs():
+            if key in pipes and not pipes[key].reaches(needed):
+                pipes[key].waiting.append((needed, entry))
+                return
+        ready.append(entry)
+
+    for queue in queues.values():
+        for entry in queue[:WINDOW]:
+            admit(entry)
     out: list[Entry] = []
-    while len(out) < len(entries):
-        entry = choose([e for queue in queues.values() for e in queue[:WINDOW] if _may_run(e, ended)])
-        queues[entry.key].remove(entry)
-        ended[entry.key].enter(entry.n)
+    while ready:
+        entry = choose(ready)
+        ready.remove(entry)
         out.append(entry)
+        pipe = pipes[entry.key]
+        for freed in pipe.enter(entry.n):
+            admit(freed)
+        position = WINDOW + pipe.count - 1
+        if position < len(queues[entry.key]):
+            admit(queues[entry.key][position])
     return out
 
 
 class _Ended:
     """Which instructions of one pipe have run. Numbers that are not recorded belong to reports to other cores."""
 
-    __slots__ = ("done", "front", "numbers")
+    __slots__ = ("count", "done", "front", "numbers", "waiting")
 
     def __init__(self, numbers: list[int]) -> None:
-        self.numbers, self.done, self.front = numbers, set[int](), 0
+        self.numbers, self.done, self.front, self.count = numbers, set[int](), 0, 0
+        self.waiting: list[tuple[int, Entry]] = []  # entries that need everything up to a number
 
-    def enter(self, n: int) -> None:
+    def enter(self, n: int) -> list[Entry]:
+        """An instruction has run; those that no longer wait for this pipe."""
         self.done.add(n)
+        self.count += 1
         while self.front < len(self.numbers) and self.numbers[self.front] in self.done:
             self.done.remove(self.numbers[self.front])
             self.front += 1
+        freed = [entry for needed, entry in self.waiting if self.reaches(needed)]
+        self.waiting = [pair for pair in self.waiting if not self.reaches(pair[0])]
+        return freed
 
     def reaches(self, n: int) -> bool:
         """Whether everything up to number n has run."""
         return self.front == len(self.numbers) or n < self.numbers[self.front]
-
-
-def _may_run(entry: Entry, ended: dict[tuple[int, int], _Ended]) -> bool:
-    serial, slot = entry.key
-    own = [min(needed, entry.n - 1) if other == slot else needed for other, needed in enumerate(entry.clock)]
-    foreign = [(core, clock) for core, clock in entry.known.items() if core >= 0 and core != serial]
-    return all(
-        (core, other) not in ended or ended[core, other].reaches(needed)
-        for core, clock in ((serial, own), *foreign)
-        for other, needed in enumerate(clock)
-    )

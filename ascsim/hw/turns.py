@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .calls import recorded
 from .deadlock import stuck_cores
 from .meetings import Box, arrive, foreign
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .core import Core
 
 
+@recorded(at=1)
 def wait_turn(key: Hashable, core: Core, ready: Callable[[], bool], why: Callable[[], str], operation: str) -> None:
     """Wait until `ready()`; from then on this core follows everyone who has passed the turn on before."""
     device = core.device
@@ -25,6 +27,7 @@ def wait_turn(key: Hashable, core: Core, ready: Callable[[], bool], why: Callabl
         arrive(core, box.taken)
 
 
+@recorded(at=1)
 def pass_turn(key: Hashable, core: Core) -> None:
     """All that this core has done so far (after PIPE_ALL) comes before the turn of whoever is next."""
     core.device.cross.boxes.setdefault(key, Box()).taken = foreign(core, core.everything())

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from .calls import recorded
 from .findings import Site, place
 from .pipe import NOTHING, Token, merge
 
@@ -45,6 +46,7 @@ def blocked(core: Core, plan: Plan, *_: Any) -> bool:
     return any(core.marks.setdefault(number, Mark()).up is fills for number in blocks(plan))
 
 
+@recorded()
 def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
     """`Core.issue` for an `mmad` or `fixpipe` with unit flag 2 or 3."""
     pipe = plan.pipe
@@ -73,6 +75,7 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
     return result
 
 
+@recorded()
 def plain(core: Core, plan: Plan, site: Site) -> None:
     """Before an `mmad` or `fixpipe` without unit flag: the other side must not use it on these blocks."""
     for number in blocks(plan):

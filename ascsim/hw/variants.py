@@ -5,6 +5,7 @@ Chosen once for a launch, so that what is switched off costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .checks import Checks
@@ -13,7 +14,7 @@ from .events import Flag
 from .findings import Site, author
 from .global_memory import GlobalArray
 from .instruction import Plan
-from .pipe import NOTHING
+from .pipe import NOTHING, Pipe
 
 
 class BareCore(Core):
@@ -100,19 +101,62 @@ class HoldingCore(Core):
 
 
 class _Recorded(Core):
-    """Enters every instruction into the record of the launch."""
+    """Enters every call and every instruction into the record of the launch."""
 
     __slots__ = ()
+
+    def _enter(self, call: str, site: Site | None, *args: Any) -> None:
+        self.device.record.calls.enter(self, call, args, {}, site)  # type: ignore[union-attr]
 
     def issue(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """Issue and enter into the record of the launch."""
         if site is None:
             site = author(2)
+        self._enter("issue", site, plan, site, gm, at)
         if plan.pipe.parked is not None:
             return self.park(plan.pipe, self.issue, (plan, site, gm, at), site)
         result = super().issue(plan, site, gm, at)
-        self.device.record.enter(self, plan, gm, at)  # type: ignore[union-attr]
+        self.device.record.enter(self, plan, gm, at, site)  # type: ignore[union-attr]
         return result
+
+    def set_flag(self, flag: Flag, site: Site | None = None) -> None:
+        """Enter, and set."""
+        site = site or author(2)
+        self._enter("set_flag", site, flag, site)
+        super().set_flag(flag, site)
+
+    def wait_flag(self, flag: Flag, site: Site | None = None) -> None:
+        """Enter, and wait."""
+        site = site or author(2)
+        self._enter("wait_flag", site, flag, site)
+        super().wait_flag(flag, site)
+
+    def barrier(self, pipe: Pipe, site: Site) -> None:
+        """Enter; a barrier that was parked comes here again."""
+        self._enter("barrier", site, pipe, site)
+        super().barrier(pipe, site)
+
+    def barrier_all(self, site: Site) -> None:
+        """Enter, and drain."""
+        self._enter("barrier_all", site, site)
+        super().barrier_all(site)
+
+    def fence(self, memories: tuple[str, ...], site: Site | None = None) -> None:
+        """Enter, and fence."""
+        site = site or author(2)
+        self._enter("fence", site, memories, site)
+        super().fence(memories, site)
+
+    def drain(self, pipe: Pipe) -> None:
+        """Enter, and wait for a pipe."""
+        self._enter("drain", None, pipe)
+        super().drain(pipe)
+
+    def park(self, pipe: Pipe, call: Callable[..., Any], args: tuple[Any, ...], site: Site | None) -> None:
+        """A call of the language that is worked out when its pipe has come to it is entered here."""
+        if getattr(call, "__self__", None) is not self:
+            self.device.record.calls.enter(self, call, args, {}, site)  # type: ignore[union-attr]
+        super().park(pipe, call, args, site)
 
 
 class RecordedCore(_Recorded, Core):
@@ -127,12 +171,18 @@ class RecordedHoldingCore(_Recorded, HoldingCore):
     __slots__ = ()
 
 
-class RecordedBareCore(_Recorded, BareCore):
-    """Recorded without checks: the clocks are kept, since a replay needs them."""
+class _ClockedBareCore(BareCore):
+    """Without checks, but with clocks, since a replay needs them."""
 
     __slots__ = ()
 
     set_flag, wait_flag = Core.set_flag, Core.wait_flag
+
+
+class RecordedBareCore(_Recorded, _ClockedBareCore):
+    """Recorded without checks."""
+
+    __slots__ = ()
 
 
 def core_class(checks: Checks, record: bool) -> type[Core]:

@@ -1,0 +1,98 @@
+"""What a recorded launch was told to do: the calls of every core's text, in program order.
+
+The calls are those by which the machine is driven: an instruction, a flag, a barrier, a meeting of cores. Made again
+(`rerun`), with some left out or some put in, they tell what a kernel would be with other flags. Calls inside such a
+call are not entered, nor is the execution of what was parked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from . import current
+from .findings import Site
+
+if TYPE_CHECKING:
+    from .core import Core
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Call(NamedTuple):
+    """One call: a method of `core` by its name, or a function. `core` is another than the text's where it is served."""
+
+    core: Core
+    what: str | Callable[..., Any]
+    args: tuple[Any, ...]
+    named: dict[str, Any]
+    site: Site | None
+    turn: int  # of the innermost loop
+
+
+class Calls:
+    """The calls of a launch, by the serial number of the core whose text makes them."""
+
+    __slots__ = ("inside", "of")
+
+    def __init__(self) -> None:
+        self.of: dict[int, list[Call]] = {}
+        self.inside: set[int] = set()  # cores whose text is inside an entered call
+
+    def enter(
+        self,
+        core: Core,
+        what: str | Callable[..., Any],
+        args: tuple[Any, ...],
+        named: dict[str, Any],
+        site: Site | None,
+    ) -> None:
+        """Append a call that the program makes."""
+        serial = _running(core)
+        if core.resumed is None and serial not in self.inside:
+            self.of.setdefault(serial, []).append(Call(core, what, args, named, site, core.turn))
+
+    def whole(self, core: Core, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Make a call that makes others, and enter it alone."""
+        serial = _running(core)
+        if core.resumed is not None or serial in self.inside:
+            return function(*args, **named)
+        self.enter(core, function, args, named, named.get("site") or _site(args))
+        self.inside.add(serial)
+        try:
+            return function(*args, **named)
+        finally:
+            self.inside.discard(serial)
+
+
+def recorded(at: int = 0) -> Callable[[F], F]:
+    """A function whose calls a recorded launch enters as one; its argument number `at` is the core."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            core = args[at]
+            record = core.device.record
+            if record is None:
+                return function(*args, **named)
+            return record.calls.whole(core, function, args, named)
+
+        return cast(F, call)
+
+    return decorate
+
+
+def _running(core: Core) -> int:
+    """The core whose text runs: not always the one that is told to do something."""
+    running = current.core.get()
+    return int((core if running is None else running).serial)
+
+
+def _site(args: tuple[Any, ...]) -> Site | None:
+    """The call site among the arguments."""
+    for arg in args:
+        if isinstance(arg, tuple) and len(arg) == 2 and isinstance(arg[0], CodeType | str) and isinstance(arg[1], int):
+            return arg
+    return None
