@@ -250,14 +250,15 @@ class Work:
         self.who = (file, line, serial, count)
         self.reads, self.writes = reads, writes
         self.gathered: list[bytes] = []  # sources in global memory
+        self.local: list[bytes] = []  # and in local memories
         self.defined: list[np.ndarray] = []  # and which of their bytes are defined, where that is kept
 
     def stream(self) -> Callable[[int], bytes]:
-        return bytes_of(*self.who, *self.gathered)
+        return bytes_of(*self.who, *self.gathered, *self.local)
 
     def finish(self) -> None:
         """Read the local sources, write the local destinations."""
-        self.gathered += [view.tobytes() for region in self.reads for view in region.views(region.memory.bytes)]
+        self.local = [view.tobytes() for region in self.reads for view in region.views(region.memory.bytes)]
         views = [view for region in self.writes for view in region.views(region.memory.bytes)]
         raw = np.frombuffer(self.stream()(sum(view.size for view in views)), np.uint8)
         for view in views:
@@ -269,6 +270,7 @@ class Work:
         self.gathered += [bytes(array.data[a:b]) for a, b in shape.runs(at)]
         if last:
             self.finish()
+            self.gathered = []  # a replay gathers anew
 
     def store(self, shape: GmShape, atomic: bool, array: GlobalArray, at: int) -> None:
         """Read the local sources, write or update one slice of global memory."""

@@ -164,6 +164,13 @@ def read_cases(path: Path) -> list[Case]:
     return cases
 
 
+def read_case(text: str, name: str) -> Case:
+    """The case of one block's text, without a verdict. Its file is `name`."""
+    case = Case(name, name, name)
+    _Parser(case).parse(list(enumerate(text.splitlines(), 1)))
+    return case
+
+
 def marks(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Line number and text of what tells a case: headings, verdicts, and `cores:` in a fenced block."""
     fenced = False
@@ -362,12 +369,6 @@ class _Parser:
         name = self.known(pipe, (*PIPES, "ALL"), "pipe")
         return Call(self.line, "xset", (name,), (self.expr(mode), self.expr(number)))
 
-    def make_xwait(self, number: str) -> Call:
-        return Call(self.line, "xwait", (), (self.expr(number),))
-
-    def make_sync_all(self) -> Call:
-        return Call(self.line, "sync_all")
-
     def make_take(self, tensor: str, word: str, queue: str) -> Call:
         self.known(queue, self.case.queues, "queue")
         self.tensors.add(self.fresh(tensor))
@@ -391,8 +392,8 @@ STATEMENTS = (
     (r"(set|wait)\s+(\w+_\w+)\s+(.+)", _Parser.make_flag),
     (r"barrier\s+(\w+)", _Parser.make_barrier),
     (r"xset\s+mode=(.+?)\s+pipe=(\w+)\s+id=(.+)", _Parser.make_xset),
-    (r"xwait\s+id=(.+)", _Parser.make_xwait),
-    (r"sync_all", _Parser.make_sync_all),
+    (r"xwait\s+id=(.+)", lambda parser, number: Call(parser.line, "xwait", (), (parser.expr(number),))),
+    (r"sync_all", lambda parser: Call(parser.line, "sync_all")),
     (rf"({WORD})\s*=\s*(alloc|deque)\s+({WORD})", _Parser.make_take),
     (rf"(enque|free)\s+({WORD})\s+({WORD})", _Parser.make_give),
     (r"(\w+?)(\+?):\s*(.+?)\s*<-\s*(.+)", _Parser.make_instruction),
