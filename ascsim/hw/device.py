@@ -20,6 +20,7 @@ from .ledger import Ledger
 from .memory import Access, Memory
 from .record import Record
 from .scheduler import Scheduler
+from .serving import Servers
 from .soc import Soc
 from .variants import core_class
 
@@ -108,6 +109,7 @@ class Device(Ledger):
         self.leftover: list[tuple[int, Line]] = []  # dirty lines of cores that have ended
         self.finished: list[CoreTotals] = []
         self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
+        self.servers = Servers(place.group for place in self.places if place.kind == "aiv")
 
     def _places(self, groups: Sequence[int]) -> list[Place]:
         out: list[Place] = []
@@ -155,6 +157,9 @@ class Device(Ledger):
         return core
 
     def _leave(self, core: Core) -> None:
+        if self.servers.stays(core):
+            return
+        core.finish()
         cache.leave(core)
         for array in self.arena.arrays:
             array.close()
@@ -168,6 +173,8 @@ class Device(Ledger):
         )
         if self.record is None:  # a recorded launch is replayed on the memories it ran on
             self.pool[core.kind].append(core)
+        if (idle := self.servers.left(core)) is not None:
+            self._leave(idle)
 
     def totals(self) -> list[CoreTotals]:
         """One record a core, in core order."""
@@ -185,8 +192,6 @@ class Device(Ledger):
                 array.give_back()
         if self.record is not None:  # what the caller does with the arrays from now on is no part of the launch
             self.record.detach(self.arena.arrays)
-
-    # ------------------------------------------------------------------ names
 
     def core_name(self, serial: int) -> str:
         """`aiv 3`."""

@@ -6,6 +6,7 @@ does a second thread exist: the waiting core keeps its own, and the baton goes o
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import current
+from .serving import Serving
 
 if TYPE_CHECKING:
     from .core import Core
@@ -89,9 +91,8 @@ class Scheduler:
         core = self.enter(place)
         token = current.core.set(core)
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), contextlib.suppress(Serving):
                 self.body()
-            core.finish()
             self.leave(core)
         except _Abandoned:
             pass

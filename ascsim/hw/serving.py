@@ -1,0 +1,81 @@
+"""A cube core that serves: its text has ended at a call, from then on the vector cores of its group have it work.
+
+A request travels as a message that MTE3 stores to global memory after a barrier of its own (matmul framework,
+KfcCommClient of the vendor); the server's scalar unit polls for it. So the server follows all that MTE3 of the client
+has stored and all that MTE3 had waited for, and nothing else of the client. The answer is a cross-core flag that FIX
+raises. A request is worked on in the client's turn: one core runs at a time here too, and the server has no other work.
+Not modelled: the time of the message itself, the order in which a server meets requests that two clients make at once
+(here: in the order of their turns), and a message that MTE3 cannot send before its client goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+
+from . import deadlock
+from .findings import Site, place
+from .meetings import arrive, foreign
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .pipe import Pipe, Token
+
+
+class Serving(BaseException):
+    """Unwinds the text of a core that serves from now on. Not for the kernel to catch."""
+
+
+class Servers:
+    """The servers of a launch, by group, and how many clients of each group have not ended yet."""
+
+    def __init__(self, groups_of_clients: Iterable[int]) -> None:
+        self.cores: dict[int, Core] = {}
+        self.clients = Counter(groups_of_clients)
+
+    def stays(self, core: Core) -> bool:
+        """Whether a core whose text has ended has work to do still."""
+        return self.cores.get(core.group) is core and self.clients[core.group] > 0
+
+    def left(self, core: Core) -> Core | None:
+        """A core has ended. Returns the server that has no client left now."""
+        if core.kind != "aiv":
+            return None
+        self.clients[core.group] -= 1
+        return None if self.clients[core.group] else self.cores.get(core.group)
+
+
+def serve(core: Core) -> NoReturn:
+    """End the text of this cube core here; its vector cores may make requests."""
+    core.device.servers.cores[core.group] = core
+    raise Serving
+
+
+def request(client: Core, operation: str, site: Site) -> Core:
+    """Send a message; returns the server, which has received it."""
+    servers, group = client.device.servers.cores, client.group
+    if group not in servers:
+        stuck = partial(deadlock.stuck_cores, client.device, "server", operation)
+
+        def why() -> str:
+            return f"{client.name} sends a message to aic {group} ({place(site)}), which does not serve"
+
+        client.device.scheduler.wait(client, lambda: group in servers, why, stuck)
+    mte3 = client.pipes["MTE3"]
+    if mte3.parked is not None:
+        deadlock.scalar_all(client, site)
+    told = client.scalar.ended(client.now)
+    mte3.clock = client.join(mte3.clock, told.clock)
+    mte3.rest(told.time)
+    client.barrier(mte3, site)
+    mte3.n += 1  # the message
+    server = servers[group]
+    arrive(server, foreign(client, mte3.ended(client.now)))
+    return server
+
+
+def answer(server: Core, pipe: Pipe) -> Token:
+    """All that the server's work on a pipe has come to; the client that waits for it (`arrive`) follows it."""
+    return foreign(server, pipe.ended(server.now))
