@@ -130,6 +130,13 @@ def _plan(core: Core, name: str, dst: Any, fm: Any, filter: Any, bias: Any, para
     return _Multiply(core, name, to, left, right, params, site).plan(table)
 
 
+def multiply_plan(
+    core: Core, to: Place, left: Place, right: Place, params: MmadParams, table: Place | None, site: Site
+) -> Plan:
+    """The plan of an mmad whose operands and parameters are known to be legal."""
+    return _Multiply(core, _MMAD, to, left, right, params, site).plan(table)
+
+
 class _Multiply:
     """One multiply, while its plan is made."""
 
