@@ -34,7 +34,7 @@ class Barriers:
             self.park(pipe, self.barrier, (pipe, site), site)
         elif pipe.clock[pipe.slot] != ALWAYS:
             pipe.clock = pipe.ended(self.now).clock
-            pipe.rest(pipe.free + self.device.cost.barrier())
+            pipe.rest(pipe.free + self.device.cost.barrier(pipe.name))
 
     def barrier_all(self: Core, site: Site) -> None:  # type: ignore[misc]
         """pipe_barrier(PIPE_ALL): S waits until every pipe has drained."""

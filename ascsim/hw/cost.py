@@ -26,7 +26,8 @@ CYCLES_PER_REPEAT: dict[str, dict[int, int]] = {
 SORTED_PER_CYCLE = 2  # elements of sort32 and mrg_sort. doc
 VECTOR_START = 22  # cycles an instruction. meas: pipe times of add_c1, add_c3; 24.4 back to back (bank_s1)
 READ_WRITE_CONFLICT = 1.8  # cycles a repeat. meas: bank_s5
-BARRIER_DRAIN = 58  # cycles. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80
+# Cycles by pipe. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80; other pipes not published
+BARRIER_DRAIN = {"V": 58}
 
 GM_LOAD_LATENCY = 215  # ns, once after the pipe stood idle. meas: add_c1
 GM_STORE_LATENCY = 116  # ns, likewise. meas: add_c1
@@ -123,9 +124,9 @@ class Cost:
         """Time of the scalar unit to hand one instruction to a pipe."""
         return ISSUE
 
-    def barrier(self) -> int:
-        """What a barrier on the vector pipe adds before the next instruction: the drain of the one before it."""
-        return BARRIER_DRAIN
+    def barrier(self, pipe: str = "V") -> int:
+        """What a barrier on a pipe adds before the next instruction: the drain of the one before it."""
+        return BARRIER_DRAIN.get(pipe, 0)
 
     def launch_overhead_us(self, cores: int, mix: bool = False) -> float:
         """Task duration less the time of the cores."""

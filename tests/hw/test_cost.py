@@ -102,7 +102,49 @@ def test_latency_and_rate_of_one_core():
 
 def test_latency_is_a_time_and_scales_with_the_clock():
     cost = Cost(soc("Ascend910B4"), 1)  # 1500 MHz
-    assert cost.idle_latency == {"MTE2": 322, "MTE3": 174}  # 215 ns, 116 ns
+    assert (cost.idle_latency["MTE2"], cost.idle_latency["MTE3"]) == (322, 174)  # 215 ns, 116 ns
+
+
+# --- cube, fixpipe ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "idle", "measured", "percent"),
+    [
+        (64, 64, 64, True, 125.0, 0.9),  # mm_hl_c0: every multiply waits for its loads
+        (128, 256, 64, True, 575.0, 0.3),  # mm_hl_c1
+        (128, 256, 64, False, 527.8, 0.8),  # mm_hl_c4_mdl: one behind the other
+        (128, 256, 64, False, 524.2, 0.1),  # pto_gemm_6144
+        (128, 256, 48, False, 400.2, 1.1),  # pto_conv_m4608
+    ],
+)
+def test_multiplies_of_half(m, n, k, idle, measured, percent):
+    cost = Cost(B1, 1, 1)
+    assert cost.mmad(m, n, k, "float16") + idle * cost.idle_latency["M"] == near(measured, percent)
+
+
+def test_eight_multiplies_of_the_unit_flag_page():
+    cost = Cost(B1, 0, 1)
+    assert cost.idle_latency["M"] + 8 * cost.mmad(128, 256, 64, "float16") == near(4209, 0.8)
+    assert cost.idle_latency["M"] + 8 * cost.mmad(128, 128, 64, "float16") == near(2172, 1.1)
+
+
+def test_blocks_of_a_cycle_by_type():
+    # 32 x 32 results are four blocks. k of a block: int8 32, half 16, float 4, or 8 in HF32 mode; fractals are whole.
+    cost = Cost(B1, 0, 1)
+    assert [cost.mmad(32, 17, k, t) - 12 for k, t in ((64, "int8"), (64, "float16"), (64, "float32"))] == [8, 16, 64]
+    assert cost.mmad(32, 32, 64, "float32", hf32=True) - 12 == 32
+    assert cost.mmad(32, 32, 64, "int8", sparse=True) - 12 == 4
+    assert [cost.mmad(16, 16, k, t) - 12 for k, t in ((33, "int8"), (17, "bfloat16"), (9, "float32"))] == [2, 2, 4]
+
+
+def test_fixpipes_of_half_and_float():
+    cost = Cost(B1, 1, 1)
+    assert cost.fixpipe(128 * 256, 2) / MHZ == near(0.524, 2.9)  # mm_hl_c4_mdl
+    assert cost.fixpipe(128 * 256, 2) / MHZ == near(0.536, 0.6)  # mm_hl_c7_const_tiling
+    assert cost.fixpipe(128 * 256, 4) / MHZ == near(0.9726, 7.5)  # pto_gemm_6144
+    # to L1 64 elements a cycle after 20; a vector of 256 scales costs 20 and 32 bytes a cycle more
+    assert cost.fixpipe(128 * 256, 1, 256 * 8, to_l1=True) == 20 + 512 + 20 + 64
 
 
 def test_dc_ub3_48_cores_share_the_memory():
