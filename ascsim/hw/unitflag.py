@@ -3,13 +3,19 @@
 An `mmad` waits until its blocks are at 0; with value 3 it leaves them at 1, with 2 at 0. A `fixpipe` waits for 1 and
 leaves 0 with value 3, 1 with value 2. Between the multiplies of one accumulation the marks order nothing.
 
+In time the two overlap: block follows block, so that an instruction may start with the one it waits for and ends no
+earlier than that one (the time between is not published).
+
 Not here: which values a call may give, and the block sizes of results that are no multiple of 512 bytes.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .calls import recorded
 from .findings import Site, place
@@ -19,25 +25,34 @@ if TYPE_CHECKING:
     from .core import Core
     from .global_memory import GlobalArray
     from .instruction import Plan
+    from .memory import Region
 
 BLOCK = 512  # bytes
 
 
 class Mark:
-    """One block's bit; the token of whoever changed it last; whether an accumulation under unitFlag is open."""
+    """One block's bit; the token of whoever changed it last, with the time of its start, and when it ended; whether
+    an accumulation under unitFlag is open."""
 
-    __slots__ = ("open", "site", "token", "up")
+    __slots__ = ("ended", "open", "site", "token", "up")
 
     def __init__(self) -> None:
         self.up = self.open = False
+        self.ended = 0
         self.token: Token | None = None
         self.site: Site | None = None
 
 
 def blocks(plan: Plan) -> list[int]:
     """The blocks of L0C that an instruction touches."""
-    regions = [region for region in (*plan.reads, *plan.writes) if region.memory.name == "L0C"]
-    return sorted({byte // BLOCK for region in regions for byte in region.mask().nonzero()[0].tolist()})
+    return sorted({number for region in (*plan.reads, *plan.writes) for number in _blocks(region)})
+
+
+@lru_cache(maxsize=1024)
+def _blocks(region: Region) -> tuple[int, ...]:
+    if region.memory.name != "L0C":
+        return ()
+    return tuple(np.unique(np.flatnonzero(region.mask()) // BLOCK).tolist())
 
 
 def blocked(core: Core, plan: Plan, *_: Any) -> bool:
@@ -58,17 +73,22 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
         return None
     fills = pipe.name == "M"
     marks = [core.marks[number] for number in blocks(plan)]
+    for token in {id(mark.token): mark.token for mark in marks if mark.token is not None}.values():
+        pipe.clock = core.join(pipe.clock, token.clock)
+        pipe.known = merge(pipe.known, token.known)
+        pipe.rest(token.time)
     for mark in marks:
-        if mark.token is not None:
-            pipe.clock = core.join(pipe.clock, mark.token.clock)
-            pipe.known = merge(pipe.known, mark.token.known)
-            pipe.rest(mark.token.time)
         mark.open, mark.site = fills or value == 2, site
+    start = pipe.free
     result = core.issue(plan, site, gm, at)
+    ended = max((mark.ended for mark in marks), default=0)
+    if pipe.free < ended:
+        pipe.idle += ended - pipe.free
+        pipe.free = ended
     if value == 3:
-        token = pipe.ended(core.now)
+        token = pipe.ended(0)._replace(time=start)
         for mark in marks:
-            mark.up, mark.token = fills, token
+            mark.up, mark.token, mark.ended = fills, token, pipe.free
         other = core.pipes["FIX" if fills else "M"]
         if other.parked is not None:
             core.wake(other)

@@ -47,6 +47,24 @@ def test_a_second_result_waits_until_the_first_is_taken() -> None:
     assert codes(launched(("mmad", 3, 512), ("mmad", 3, 512), ("fixpipe", 3, 512), ("fixpipe", 3, 512))) == []
 
 
+def test_the_two_overlap_in_time() -> None:
+    """Without unit flag the fixpipe would start at 60 at the earliest; with it, it ends with the multiply at 60."""
+
+    def body(k: Kernel) -> None:
+        c, l1 = k.region(0, 1024, "L0C"), k.region(0, 1024, "L1")
+        fill = Plan("mmad", k.core.pipes["M"], (), (c,), lambda: None, 60)
+        take = Plan("fixpipe", k.core.pipes["FIX"], (c,), (l1,), lambda: None, 20)
+        k.core.pipes["M"].cold = 0
+        for plan in (fill, take, fill):
+            unitflag.issue(k.core, plan, 3, ("k", 1))
+            ends.append(plan.pipe.free)
+        unitflag.issue(k.core, take, 3, ("k", 2))
+
+    ends: list[int] = []
+    run(device(kernel_type=MIX_AIC), body)
+    assert ends == [60, 60, 120]
+
+
 def test_without_flags_the_pair_is_a_race() -> None:
     assert codes(launched(("mmad", 0, 512), ("fixpipe", 0, 512))) == ["RAW"]
 
