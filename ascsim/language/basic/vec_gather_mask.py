@@ -47,6 +47,7 @@ class Call(NamedTuple):
     length: int
     times: int
     pattern_stride: int
+    operation: str = NAME
 
 
 def gather_mask(
@@ -91,9 +92,9 @@ def gather_mask(
     block, times, repeat, pattern_repeat = params.key
     kept = 0
     if times:
-        call = Call(to, Strided("src0", source, block, repeat), pattern, count, times, pattern_repeat)
-        ready(core, site)
-        kept = _issue(core, call, site)
+        kept = gathered(
+            core, Call(to, Strided("src0", source, block, repeat), pattern, count, times, pattern_repeat), site
+        )
     else:
         zero(core, "repeat_times", NAME, site)
     core.state["gather_mask_count"] = kept
@@ -125,11 +126,12 @@ def _pattern(core: Core, pattern: Any, to: Place, site: Site) -> Place | int:
     return number
 
 
-def _issue(core: Core, call: Call, site: Site) -> int:
-    """Issue the instruction; returns how many elements it keeps."""
-    to, src0, size = call.dst, call.src0, call.src0.size
+def gathered(core: Core, call: Call, site: Site) -> int:
+    """Issue the instruction; returns how many elements it keeps, for which S is to wait."""
+    ready(core, site)
+    to, src0, size, operation = call.dst, call.src0, call.src0.size, call.operation
     per_block = BLOCK // size
-    reads = [region(core, src0, 0, parts([src0], [(((0, call.length),), call.times)]), NAME, site)]
+    reads = [region(core, src0, 0, parts([src0], [(((0, call.length),), call.times)]), operation, site)]
     selected = _selected(core, call, reads, site)
     lane, repeat = np.arange(call.length), np.arange(call.times)[:, None]
     where = repeat * src0.repeat * per_block + lane // per_block * src0.block * per_block + lane % per_block
@@ -139,8 +141,8 @@ def _issue(core: Core, call: Call, site: Site) -> int:
     if kept:
         if kept * size > to.nbytes:
             text = f"dst has {to.nbytes // size} elements, {kept} are kept"
-            report(core, "OOB_BUF", text, site, NAME)
-        writes.append(core.region("UB", ((to.start, ((kept * size, 1),)),), f"{NAME}: dst", site))
+            report(core, "OOB_BUF", text, site, operation)
+        writes.append(core.region("UB", ((to.start, ((kept * size, 1),)),), f"{operation}: dst", site))
         if writes[0].meets(reads[0]):
             _overtaken(core, call, src0.place.start // size + where, selected, site)
     assert to.memory is not None
@@ -149,7 +151,7 @@ def _issue(core: Core, call: Call, site: Site) -> int:
     def run() -> None:
         elements[to.start // size :][:kept] = elements[sources]
 
-    core.issue(Plan(NAME, core.pipes["V"], reads, writes, run, core.device.cost.vector(call.times)), site)
+    core.issue(Plan(operation, core.pipes["V"], reads, writes, run, core.device.cost.vector(call.times)), site)
     return kept
 
 
@@ -166,8 +168,8 @@ def _selected(core: Core, call: Call, reads: list[Region], site: Site) -> np.nda
     piece = (pattern.start, ((times, pitch), (length, 1)) if times > 1 else ((length, 1),))
     end = (times - 1) * pitch + length
     if end > pattern.nbytes:
-        report(core, "OOB_BUF", f"src1_pattern has {pattern.nbytes} bytes, {end} are read", site, NAME)
-    reads.append(core.region("UB", (piece,), f"{NAME}: src1_pattern", site))
+        report(core, "OOB_BUF", f"src1_pattern has {pattern.nbytes} bytes, {end} are read", site, call.operation)
+    reads.append(core.region("UB", (piece,), f"{call.operation}: src1_pattern", site))
     assert pattern.memory is not None
     data = np.ndarray((call.times, length), np.uint8, pattern.memory.bytes.data, pattern.start, (pitch, 1))
     return np.unpackbits(data, axis=1, bitorder="little")[:, : call.length].astype(np.bool_)
@@ -189,7 +191,7 @@ def _overtaken(core: Core, call: Call, sources: np.ndarray, selected: np.ndarray
             f"dst at byte {to.start} and src0 at byte {call.src0.place.start} of UB meet in bytes "
             f"{show_runs(runs_of(hit))}; rule: the destination of a repeat is no source of a later one"
         )
-        report(core, "OVERLAP_REPEAT", text, site, NAME)
+        report(core, "OVERLAP_REPEAT", text, site, call.operation)
 
 
 __all__ = ["gather_mask", "get_gather_mask_remain_count"]
