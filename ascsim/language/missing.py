@@ -11,7 +11,6 @@ from typing import NoReturn
 from ..hw.errors import MissingApiError, NoSuchNameError
 
 CUBE = "the cube side"
-ADV = "the library operations over vector instructions"
 
 BASIC = {
     CUBE: (
@@ -20,7 +19,6 @@ BASIC = {
     ),
 }
 ADVANCED = {
-    ADV: "rmsnorm concat extract swiglu softmax_flash_v2 SoftMaxShapeInfo SoftmaxConfig RmsNormTiling",
     CUBE: "Matmul MatmulType get_matmul_api_tiling register_matmul",
 }
 HOST = {

@@ -1,9 +1,10 @@
-"""Element-wise mathematics in plain Python floats, one element at a time: math's functions, and series of its own."""
+"""Operations of adv in plain Python floats, one element at a time: math's functions, series, sums in a given order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 
 
 def erf(x: float) -> float:
@@ -94,3 +95,104 @@ FUNCTIONS: dict[str, tuple[Callable[[float], float], float, float]] = {
     "tanh": (math.tanh, -9, 9),
     "trunc": (lambda x: float(math.trunc(x)), -1000, 1000),
 }
+
+
+# Rows in float32: a Python float holds the exact sum, product or quotient to be rounded.
+
+
+def single(x: float) -> float:
+    """Rounded to float32."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def half(x: float) -> float:
+    """Rounded to float16."""
+    try:
+        return float(struct.unpack("<e", struct.pack("<e", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def half_ties_away(x: float) -> float:
+    """Rounded to float16, ties away from zero."""
+    if x == 0 or not math.isfinite(x):
+        return x
+    step = 2.0 ** (max(math.frexp(abs(x))[1] - 1, -14) - 10)
+    return math.copysign(math.floor(abs(x) / step + 0.5) * step, x)
+
+
+def tree(x: Sequence[float | None]) -> float | None:
+    """Neighbours first; None takes no part."""
+    if len(x) == 1:
+        return x[0]
+    left, right = tree(x[: len(x) // 2]), tree(x[len(x) // 2 :])
+    return plus(left, right)
+
+
+def plus(a: float | None, b: float | None) -> float | None:
+    return b if a is None else a if b is None else single(a + b)
+
+
+def row_sum(x: Sequence[float], order: str) -> float:
+    """The sum of a row in the order of a program.
+
+    "repeats": 64 lanes, to which each further 64 elements are added; "generic": from 512 elements on the lanes start
+    as the sums of 64 blocks of 8; "flash": so too, but 1024 elements in 16 repeats, of which the first 8 get the
+    others; "nz": 16 lanes, of which the first 8 get the others; "rounds": trees of 64 elements, again and again.
+    """
+    if order == "rounds":
+        sums: list[float | None] = list(x)
+        while len(sums) > 1:
+            padded = sums + [None] * (-len(sums) % 64)
+            sums = [tree(padded[i : i + 64]) for i in range(0, len(padded), 64)]
+        return sums[0]  # type: ignore[return-value]
+    if order == "flash" and len(x) == 1024:
+        whole = [tree(x[i : i + 64]) for i in range(0, 1024, 64)]
+        return tree([plus(whole[i], whole[i + 8]) for i in range(8)])  # type: ignore[return-value]
+    width = 16 if order == "nz" else 64
+    lanes: list[float | None] = [x[i] if i < len(x) else None for i in range(width)]
+    first = width
+    if order in ("generic", "flash") and len(x) >= 512:
+        lanes, first = [tree(x[8 * i : 8 * i + 8]) for i in range(64)], 512
+    for i in range(first, len(x)):
+        lanes[(i - first) % width] = plus(lanes[(i - first) % width], x[i])
+    if order == "nz" and len(x) >= 16:
+        lanes = [plus(lanes[i], lanes[i + 8]) for i in range(8)]
+    return tree(lanes)  # type: ignore[return-value]
+
+
+def softmax(x: Sequence[float], order: str) -> tuple[list[float], float, float]:
+    """Quotients, sum and maximum of a row, before they are rounded to the operands' types."""
+    most = max(x)
+    powers = [single(math.exp(single(v - most))) for v in x]
+    total = row_sum(powers, order)
+    return [single(p / total) for p in powers], total, most
+
+
+def flash(
+    x: Sequence[float], order: str, before: tuple[float, float] | None = None
+) -> tuple[list[float], float, float, float]:
+    """Exponentials, sum, maximum, and the factor of what was before: a sum and a maximum."""
+    most = max(x) if before is None else max(*x, before[1])
+    powers = [single(math.exp(single(v - most))) for v in x]
+    total = row_sum(powers, order)
+    if before is None:
+        return powers, total, most, 1.0
+    factor = single(math.exp(single(before[1] - most)))
+    return powers, single(single(factor * before[0]) + total), most, factor
+
+
+def rmsnorm(x: Sequence[float], gamma: Sequence[float], used: int, epsilon: float, order: str) -> list[float]:
+    """A row over the root of its mean square, times gamma."""
+    total = row_sum([single(v * v) for v in x[:used]], order)
+    mean = single(single(total * single(1 / used)) + epsilon)
+    factor = single(math.exp(single(single(math.log(mean)) * -0.5)))
+    return [single(single(v * factor) * g) for v, g in zip(x, gamma, strict=True)]
+
+
+def swiglu(up: float, gate: float, beta: float) -> float:
+    power = single(math.exp(single(gate * -beta)))
+    return single(up * single(gate / single(power + 1)))

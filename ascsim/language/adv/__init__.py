@@ -8,7 +8,11 @@ from ..missing import ADVANCED, refuse
 from .activation import *
 from .math import *
 from .matmul_config import *
+from .normalization import *
 from .quantization import *
+from .softmax_flash import *
+from .sort import *
+from .swiglu import *
 from .tcube_tiling import *
 from .tiling import *
 

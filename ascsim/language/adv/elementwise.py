@@ -29,7 +29,7 @@ from ..masks import ALL_LANES
 from ..operand import REPEAT, aligned, local, typed
 from ..rows import Row
 from ..spans import span
-from .scratch import apart, key, scratch
+from .scratch import BUFFER, apart, key, scratch
 from .values import Value
 
 Tensors = Sequence[tuple[str, Any]]  # name and tensor, destination first
@@ -52,6 +52,7 @@ class Math(Row):
     reusable: bool = False  # with is_reuse_source, float32 sources serve as scratch of their own size
     in_place: bool = False  # dst may be a source
     steps: int = 1  # vector instructions, of the class `cost`
+    buffer: str = BUFFER  # name of the operand for scratch
 
     @property
     def operation(self) -> str:
@@ -66,6 +67,7 @@ class Work(NamedTuple):
     cost: str
     steps: int
     key: Any = None
+    slow: int = 0  # further steps, of the class "exp"
 
 
 def run(row: Math, tensors: Tensors, count: Any, temp: Any, reuse: Any, site: Site, work: Work | None = None) -> None:
@@ -75,7 +77,7 @@ def run(row: Math, tensors: Tensors, count: Any, temp: Any, reuse: Any, site: Si
     n = None if count is None else count_of(core, count, row.operation, site)
     spoils = bool(index(reuse, row.operation, "is_reuse_source")) and row.reusable
     places = tuple([tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors])
-    form = (row, n, key(core, temp, row.operation), spoils, work.key)
+    form = (row, n, key(core, temp, row.operation, row.buffer), spoils, work.key)
     plan = None if places[0] is None else places[0].plans.get((form, places[1:]))
     if plan is None:
         ops = _operands(core, row, tensors, site)
@@ -85,7 +87,7 @@ def run(row: Math, tensors: Tensors, count: Any, temp: Any, reuse: Any, site: Si
         if n == 0:
             zero(core, "count", row.operation, site)
             return
-        plan = _plan(core, row, ops, n, temp, spoils, work, site)
+        plan = _plan(core, row, [name for name, _ in tensors], ops, n, temp, spoils, work, site)
         if temp is None or temp.place.fault is None:
             ops[0].keep((form, tuple(ops[1:])), plan)
     core.mask = ALL_LANES
@@ -103,7 +105,7 @@ def _operands(core: Core, row: Math, tensors: Tensors, site: Site) -> list[Place
     for (name, _), where in zip(tensors, out, strict=True):
         mixed = row.result or (row.reads_dst and first.size > where.dtype.size)  # axpy: halves added to float32
         if where.dtype is not first and not mixed:
-            text = f"{name} has type {where.dtype}, dst has {first}; rule: one type for all"
+            text = f"{name} has type {where.dtype}, {tensors[0][0]} has {first}; rule: one type for all"
             report(core, "BAD_DTYPE", text, site, row.operation)
         if not present(core, where.memory, row.operation, site):
             return None
@@ -111,8 +113,17 @@ def _operands(core: Core, row: Math, tensors: Tensors, site: Site) -> list[Place
     return out
 
 
-def _plan(core: Core, row: Math, ops: list[Place], n: int, temp: Any, spoils: bool, work: Work, site: Site) -> Plan:
-    names = ("dst", "src") if row.sources == 1 else ("dst", "src0", "src1")
+def _plan(
+    core: Core,
+    row: Math,
+    names: Sequence[str],
+    ops: list[Place],
+    n: int,
+    temp: Any,
+    spoils: bool,
+    work: Work,
+    site: Site,
+) -> Plan:
     regions = [
         span(core, where, n * where.dtype.size, name, row.operation, site)
         for name, where in zip(names, ops, strict=True)
@@ -120,11 +131,11 @@ def _plan(core: Core, row: Math, ops: list[Place], n: int, temp: Any, spoils: bo
     write, *reads = regions
     for name, where, read in zip(names[1:], ops[1:], reads, strict=True):
         if not (row.in_place and where.start == ops[0].start):
-            apart(core, ("dst", write), (name, read), row.operation, site)
+            apart(core, (names[0], write), (name, read), row.operation, site)
     used = _scratch(core, row, ops[1].dtype, n, temp, spoils, site)
     if used is not None:
         for name, region in zip(names, regions, strict=True):
-            apart(core, ("temp_buffer", used), (name, region), row.operation, site)
+            apart(core, (row.buffer, used), (name, region), row.operation, site)
     spoiled = spoils and ops[1].dtype is float32
     lost = [region for region in (used, *(reads if spoiled else ())) if region is not None]
     voids = core.region("UB", tuple(p for r in lost for p in r.pieces), row.operation, site) if lost else None
@@ -134,8 +145,11 @@ def _plan(core: Core, row: Math, ops: list[Place], n: int, temp: Any, spoils: bo
     if row.reads_dst:
         arrays.append(arrays[0])
     widest = max(where.dtype.size for where in ops)
-    rate = CYCLES_PER_REPEAT[work.cost].get(widest, 1)
-    cycles = work.steps * core.device.cost.vector(-(-n * widest // REPEAT), rate)
+    steps = ((work.steps, work.cost), (work.slow, "exp"))
+    repeats = -(-n * widest // REPEAT)
+    cycles = sum(
+        many * core.device.cost.vector(repeats, CYCLES_PER_REPEAT[cost].get(widest, 1)) for many, cost in steps
+    )
     call = partial(_compute, work.value, *arrays)
     return Plan(row.operation, core.pipes["V"], reads, (write, *lost), call, cycles, voids=voids)
 
@@ -151,4 +165,4 @@ def _scratch(core: Core, row: Math, dtype: DataType, n: int, temp: Any, spoils: 
     if not factor:
         return None
     least, most = int(factor * piece) + more, int(factor * max(n * dtype.size, piece)) + more
-    return scratch(core, temp, least, most, row.operation, site)
+    return scratch(core, temp, least, most, row.operation, site, row.buffer)

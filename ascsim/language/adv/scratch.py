@@ -19,14 +19,15 @@ from ..core.tensor import LocalTensor
 from ..operand import aligned, local, typed
 
 STACK_RESERVE = 64  # bytes at the end of UB that are not handed out as scratch
+BUFFER = "temp_buffer"  # the operand, as most operations call it
 
 
-def key(core: Core, temp: Any, operation: str) -> Any:
+def key(core: Core, temp: Any, operation: str, name: str = BUFFER) -> Any:
     """Where the scratch of a call lies, as a part of the key of its plan."""
     if temp is None:
         return _stack(core)
     if not isinstance(temp, LocalTensor):
-        raise ArgumentTypeError(operation, "is no LocalTensor", operand="temp_buffer", value=temp)
+        raise ArgumentTypeError(operation, "is no LocalTensor", operand=name, value=temp)
     return temp.place
 
 
@@ -39,26 +40,26 @@ def _stack(core: Core) -> int:
     return taken.top if taken is not None else 0
 
 
-def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: Site) -> Region:
+def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: Site, name: str = BUFFER) -> Region:
     """The bytes of scratch that a call uses: as many as there are, up to `most`; fewer than `least` are reported."""
     if temp is not None:
-        where = local(core, temp, "temp_buffer", operation, site)
-        typed(core, where, (uint8,), "temp_buffer", operation, site)
-        aligned(core, where, "temp_buffer", operation, site)
+        where = local(core, temp, name, operation, site)
+        typed(core, where, (uint8,), name, operation, site)
+        aligned(core, where, name, operation, site)
         start, size = where.start, where.nbytes
         if size < least:
-            text = f"temp_buffer has {size} bytes; rule: at least {least} here; nearest legal value: {least}"
+            text = f"{name} has {size} bytes; rule: at least {least} here; nearest legal value: {least}"
             report(core, "OOB_BUF", text, site, operation)
     else:
         start = _stack(core)
         if start < 0:
             rule = f"a uint8 tensor of at least {least} bytes, or a TPipe whose free memory serves"
-            raise ArgumentValueError(operation, "no TPipe", operand="temp_buffer", value=None, rule=rule)
+            raise ArgumentValueError(operation, "no TPipe", operand=name, value=None, rule=rule)
         size = core.memories["UB"].size - STACK_RESERVE - start
         if size < least:
             text = f"scratch needs {least} bytes, {max(0, size)} of UB are left above the buffers"
             report(core, "MEM_OVERFLOW", text, site, operation)
-    return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: temp_buffer", site)
+    return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: {name}", site)
 
 
 def apart(core: Core, one: tuple[str, Region], other: tuple[str, Region], operation: str, site: Site) -> None:
@@ -67,3 +68,9 @@ def apart(core: Core, one: tuple[str, Region], other: tuple[str, Region], operat
     if common:
         text = f"{one[0]} and {other[0]} meet in bytes {show_runs(common)} of UB; rule: they lie apart"
         report(core, "OVERLAP_PARTIAL", text, site, operation)
+
+
+def drained(core: Core, site: Site) -> None:
+    """The barrier of V with which a program ends; nothing on a core that has no V."""
+    if "V" in core.pipes:
+        core.barrier(core.pipes["V"], site)

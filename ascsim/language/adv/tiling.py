@@ -1,8 +1,9 @@
-"""Tiling structures: made on the host, handed to a kernel, read by the operations of adv."""
+"""Tiling structures, made on the host, handed to a kernel, read by the operations of adv; shape and configuration."""
 
 from __future__ import annotations
 
-from ..core.dtype import int32
+from ..core.dtype import float32, int32
+from ..core.params import U32, Flag, Params
 from ..core.struct import Field, Struct
 
 
@@ -28,4 +29,45 @@ class SoftmaxTiling(Struct):
     tail_reduce_size = Field(dtype=int32, default=0, name="tailReduceSize")
 
 
-__all__ = ["SoftmaxTiling"]
+class SoftMaxShapeInfo(Params):
+    """Rows and columns of a source in elements, and both before padding. Page: SoftmaxFlashV2."""
+
+    src_m: int = U32(0)
+    src_k: int = U32(0)
+    ori_src_m: int = U32(0)
+    ori_src_k: int = U32(0)
+
+
+class SoftmaxConfig(Params):
+    """Compile-time settings of softmax_flash_v2. Page: SoftmaxFlashV2.
+
+    `is_check_tiling`: a tiling of another shape is made anew, else it is an error. `ori_src_m`, `ori_src_k`: the shape
+    before padding as constants; both 0: that of the call. Not here: `mode`.
+    """
+
+    is_check_tiling: bool = Flag(True)
+    ori_src_m: int = U32(0)
+    ori_src_k: int = U32(0)
+
+
+class RmsNormTiling(Struct):
+    """How rmsnorm cuts [b, s, h] into `loop_round` pieces of `main_bs_length` rows and one of `tail_bs_length`.
+
+    `original_h_length`: h before padding, of which `reciprocal_of_h_length` is the reciprocal; the lengths in
+    elements are `*_bsh_*`, and `input_tail_pos` is where the last piece starts. Page: RmsNorm Tiling."""
+
+    b_length = Field(dtype=int32, default=0, name="bLength")
+    s_length = Field(dtype=int32, default=0, name="sLength")
+    h_length = Field(dtype=int32, default=0, name="hLength")
+    original_h_length = Field(dtype=int32, default=0, name="originalHLength")
+    reciprocal_of_h_length = Field(dtype=float32, default=0.0, name="reciprocalOfHLength")
+    main_bsh_length = Field(dtype=int32, default=0, name="mainBshLength")
+    main_bs_length = Field(dtype=int32, default=0, name="mainBsLength")
+    main_bs_length_align = Field(dtype=int32, default=0, name="mainBsLengthAlign")
+    loop_round = Field(dtype=int32, default=0, name="loopRound")
+    input_tail_pos = Field(dtype=int32, default=0, name="inputTailPos")
+    tail_bsh_length = Field(dtype=int32, default=0, name="tailBshLength")
+    tail_bs_length = Field(dtype=int32, default=0, name="tailBsLength")
+
+
+__all__ = ["RmsNormTiling", "SoftMaxShapeInfo", "SoftmaxConfig", "SoftmaxTiling"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ascsim.hw.checks import Checks
-from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError, OperandError
+from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, OperandError
 from ascsim.language import adv
 from ascsim.language.basic import adds, data_copy, duplicate
 from ascsim.language.core import GlobalAddress, HardEvent, ShapeInfo
@@ -188,7 +188,6 @@ def test_refuses() -> None:
         (call(f, (0, 8)), ArgumentValueError, "rows of src = 0"),
         (call(f, (4, 8), (4, 9)), ArgumentValueError, "last axis of the original shape = 9; rule: 1 to 8"),
         (call(f, (4, 64), basic_block=True), ArgumentValueError, "basic_block: m a multiple of 8, k one of 64 from 64"),
-        (call(f, (8, 64), data_format_nz=True), NotSimulatedError, "NZ layout"),
         (call(f, (4, 8), tiling=3), ArgumentTypeError, "tiling = 3: is no SoftmaxTiling"),
         (
             call(f, (4, 8), rows=dt.float16),
