@@ -19,28 +19,43 @@ from .pipe import Pipe
 class GmShape:
     """A footprint in global memory relative to its start: `count` runs of `block` bytes, `stride` bytes apart.
 
-    `write` tells a store from a load; `atomic` names the update of an atomic store ("" for a plain one).
+    `many` such matrices, `jump` bytes apart, may lie inside each other. `write` tells a store from a load; `atomic`
+    names the update of an atomic store ("" for a plain one).
     """
 
-    __slots__ = ("atomic", "block", "count", "nbytes", "plain", "span", "stride", "write")
+    __slots__ = ("atomic", "block", "count", "jump", "many", "nbytes", "plain", "span", "stride", "write")
 
-    def __init__(self, block: int, stride: int, count: int, write: bool, atomic: str) -> None:
+    def __init__(self, block: int, stride: int, count: int, write: bool, atomic: str, many: int, jump: int) -> None:
         self.block, self.stride, self.count, self.write, self.atomic = block, stride, count, write, atomic
-        self.span = (count - 1) * stride + block  # bytes from the first to the last
-        self.nbytes = count * block  # bytes moved
-        self.plain = count == 1 and not atomic  # overwrites every byte from the first to the last
+        self.many, self.jump = many, jump
+        self.span = (many - 1) * jump + (count - 1) * stride + block  # bytes from the first to the last
+        self.nbytes = many * count * block  # bytes moved
+        self.plain = count == many == 1 and not atomic  # overwrites every byte from the first to the last
 
     def runs(self, at: int) -> list[tuple[int, int]]:
-        """The runs [start, end) when the footprint starts at byte `at`."""
-        return [(a, a + self.block) for a in range(at, at + self.count * self.stride, self.stride)]
+        """The runs [start, end), in order, when the footprint starts at byte `at`."""
+        if self.many == 1:
+            return [(a, a + self.block) for a in range(at, at + self.count * self.stride, self.stride)]
+        starts = {at + i * self.jump + k * self.stride for i in range(self.many) for k in range(self.count)}
+        out: list[tuple[int, int]] = []
+        for a in sorted(starts):
+            if out and a <= out[-1][1]:
+                out[-1] = out[-1][0], a + self.block
+            else:
+                out.append((a, a + self.block))
+        return out
 
 
 @lru_cache(maxsize=4096)
-def gm_shape(block: int, stride: int = 0, count: int = 1, write: bool = False, atomic: str = "") -> GmShape:
+def gm_shape(
+    block: int, stride: int = 0, count: int = 1, write: bool = False, atomic: str = "", many: int = 1, jump: int = 0
+) -> GmShape:
     """The interned footprint; equal ones are one object."""
     if count == 1 or stride == block:
         block, count = block * count, 1
-    return GmShape(block, stride if count > 1 else block, count, write, atomic)
+    if many > 1 and count == 1:  # the matrices are the runs
+        return gm_shape(block, jump, many, write, atomic)
+    return GmShape(block, stride if count > 1 else block, count, write, atomic, many, jump)
 
 
 class Plan:
@@ -99,12 +114,15 @@ class Plan:
         # Cells of all reads, of all writes: what `issue` walks through.
         self.read_cells, self.write_cells = cells_of(self.reads), cells_of(self.writes)
         self.carry, self.voids, self.private, self.chained = carry, voids, private, chained
-        # Pairs of footprints read and written at once, where the pipe does not order itself.
-        both = () if pipe.self_ordered else [(r, w) for r in self.reads for w in self.writes if r.meets(w)]
-        self.updates = tuple(both)
+        self.overlaps()
         self.view = view
         self.span, self.nbytes = (gm.span, gm.nbytes) if gm is not None else (0, 0)
         self.stores = gm is not None and gm.write
         self.stretch = NO_STRETCH  # where its last access to global memory was logged
         self.phase = 0  # of the global address modulo the 512 bytes for which a copy was priced
         self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined
+
+    def overlaps(self) -> None:
+        """Note the pairs of footprints that are read and written at once, where the pipe does not order itself."""
+        both = () if self.pipe.self_ordered else [(r, w) for r in self.reads for w in self.writes if r.meets(w)]
+        self.updates = tuple(both)

@@ -1,4 +1,4 @@
-"""What loads, mmad and fixpipe share: the ends of their operands, the index of a sparse tile, unit flags."""
+"""What loads, mmad and fixpipe share: the index of a sparse tile, the values of a unit flag."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.errors import ArgumentValueError
-from ..hw.findings import Site
-from ..hw.memory import Piece, Region, last_byte
-from .core.place import Place, report
 
 UNIT_FLAGS = (0, 2, 3)
 
@@ -19,17 +16,6 @@ def unit_flag(operation: str, value: int) -> None:
         raise ArgumentValueError(
             operation, "is reserved", operand="unit_flag", value=value, rule="0, 2 or 3", nearest=0 if value == 1 else 3
         )
-
-
-def end_of_tensor(core: Core, where: Place, pieces: tuple[Piece, ...], name: str, operation: str, site: Site) -> Region:
-    """The footprint of an operand; past its tensor is reported, past its memory is a fault."""
-    assert where.memory is not None
-    end = max(last_byte(piece) for piece in pieces)
-    past = end - where.start - where.nbytes
-    if past > 0 and end <= where.memory.size:
-        text = f"{name} reaches {past} bytes past its tensor ({where.nbytes} bytes at byte {where.start} of "
-        report(core, "OOB_BUF", f"{text}{where.memory.name})", site, operation)
-    return core.region(where.memory.name, pieces, f"{operation}: {name}", site)
 
 
 def sparse_index(core: Core) -> np.ndarray:

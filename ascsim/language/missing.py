@@ -14,7 +14,7 @@ CUBE = "the cube side"
 
 BASIC = {
     CUBE: (
-        "set_aipp_functions load_image_to_local fixpipe set_fix_pipe_pre_quant_flag init_const_value load_data "
+        "set_aipp_functions load_image_to_local init_const_value load_data "
         "load_data_with_sparse load_data_with_transpose set_load_data_boundary set_load_data_padding_value set_load_data_repeat"
     ),
 }

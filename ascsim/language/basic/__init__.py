@@ -8,6 +8,7 @@ from .contexts import *
 from .data_copy import *
 from .determine_compute_sync import *
 from .dump_tensor import *
+from .fixpipe import *
 from .list_tensor import *
 from .meetings import *
 from .merging import *

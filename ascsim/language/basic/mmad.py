@@ -23,7 +23,8 @@ from ..core.enums import TPosition
 from ..core.place import Place, running
 from ..core.types import MmadParams
 from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, up
-from ..matrices import end_of_tensor, sparse_index, unit_flag
+from ..matrices import sparse_index, unit_flag
+from ..moves import reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 from ..signatures import signatures
@@ -151,7 +152,7 @@ class _Multiply:
         self.loads: list[Any] = []
 
     def region(self, where: Place, pieces: Any, what: str) -> Region:
-        return end_of_tensor(self.core, where, pieces, what, self.name, self.site)
+        return reach(self.core, where, pieces, what, self.name, self.site)
 
     def rows(self, where: Place, tile: Fractals, room: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         """The matrix that a tile is brought into, its axes taken in this order: fractals, lines, fractals, lines."""

@@ -1,0 +1,61 @@
+"""Plans of moves from one local memory to another, as the loads of the cube side are: one assignment through views.
+
+Both sides are strided views of the same shape, so that a move may rearrange. Definedness goes along with the bytes:
+what is loaded beyond the edge of a matrix is reported only if an instruction uses it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..hw.core import Core
+from ..hw.findings import Site
+from ..hw.instruction import Plan
+from ..hw.memory import Piece, Region, last_byte
+from .core.place import Place, report
+from .fractals import dims_of
+
+
+class Side(NamedTuple):
+    """Elements of an operand: first byte, (count, stride in bytes) pairs, outermost first, bytes of an element."""
+
+    place: Place
+    start: int
+    dims: tuple[tuple[int, int], ...]
+    size: int
+
+    def view(self, flat: np.ndarray, element: Any = None) -> np.ndarray:
+        """The elements in a memory's bytes or definedness, sharing it; as plain bytes where no type is given."""
+        shape, strides = tuple(n for n, _ in self.dims), tuple(step for _, step in self.dims)
+        kind = f"u{self.size}" if self.size <= 8 else f"V{self.size}"  # numpy moves small elements faster as numbers
+        return np.ndarray(shape, element or kind, flat.data, self.start, strides)
+
+    def piece(self) -> Piece:
+        """The footprint. Strides are positive, or 0 where the same elements are taken again."""
+        return self.start, dims_of([step for step in self.dims if step[1]], self.size)
+
+
+def reach(core: Core, where: Place, pieces: tuple[Piece, ...], name: str, operation: str, site: Site) -> Region:
+    """The footprint of an operand; past its tensor is reported, past its memory is a fault."""
+    assert where.memory is not None
+    end = max(last_byte(piece) for piece in pieces)
+    past = end - where.start - where.nbytes
+    if past > 0 and end <= where.memory.size:
+        text = (
+            f"{name} reaches {past} bytes past its tensor ({where.nbytes} bytes at byte {where.start} of "
+            f"{where.memory.name})"
+        )
+        report(core, "OOB_BUF", text, site, operation)
+    return core.region(where.memory.name, pieces, f"{operation}: {name}", site)
+
+
+def move_plan(core: Core, operation: str, pipe: str, to: Side, source: Side, cycles: int, site: Site) -> Plan:
+    """The plan of dst = src, element by element, between two memories."""
+    write = reach(core, to.place, (to.piece(),), "dst", operation, site)
+    read = reach(core, source.place, (source.piece(),), "src", operation, site)
+    run = partial(np.copyto, to.view(write.memory.bytes), source.view(read.memory.bytes))
+    carry = partial(np.copyto, to.view(write.memory.defined), source.view(read.memory.defined))
+    return Plan(operation, core.pipes[pipe], (read,), (write,), run, cycles, carry=carry)
