@@ -1,8 +1,13 @@
 """What the vector unit computes, element by element, in the declared type: value functions of whole arrays.
 
 Rounding is to nearest even in the type of the operands; integers wrap. Edge values follow the vendor's table of edge
-values. Exp, Ln, Rsqrt and Reciprocal give the correctly rounded value (a last-bit choice of this simulator: the
-vendor publishes no bound for the first two and calls the others approximations).
+values, in its INF/NAN mode: halves may become infinite and NaN stays. Exp, Ln, Rsqrt and Reciprocal give the correctly
+rounded value (a last-bit choice of this simulator: the vendor publishes no bound for the first two and calls the others
+approximations).
+
+Not modelled: the saturating mode of halves (CTRL[48] = 0: 65504 for infinity, 0 for NaN), which SetSaturationFlag and
+SetCtrlSpr choose; the API has no name for either. The table calls the INF/NAN mode the default, the page of SetCtrlSpr
+the other one. Float32 has one mode. Conversions: `conversions`.
 """
 
 from __future__ import annotations
