@@ -45,22 +45,26 @@ def softmax(
     the row's value throughout. dst may start where src does. Types: all float16, all float32, or float32 for sum and
     max only. `tiling`: a SoftmaxTiling of this shape; of another shape it is made anew, as on the device.
     `temp_buffer`: uint8 scratch, undefined afterwards; without one the free memory of the TPipe serves.
-    `basic_block` promises rows of 256 bytes to 2047 elements, a multiple of 64, and a multiple of 8 of them.
-    `data_format_nz`: src and dst lie in fractals of 16 by 16 elements (NZ); m and k are multiples of 16, all of the
-    padding of k lies in the last column of fractals, and only the rows of the original shape are written.
+    `basic_block` promises rows of 256 bytes to 2047 elements, a multiple of 64, all of which count, and a multiple of 8
+    of them. `data_format_nz`: src and dst lie in fractals of 16 by 16 elements (NZ), and basic_block has no effect;
+    m and k are multiples of 16, all of the padding of k lies in the last column of fractals, and only the rows of the
+    original shape are written.
     reuse_source has no effect. Faults: BAD_*, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, MEM_OVERFLOW; warnings:
     OOB_BUF, UNINIT_READ.
     """
     site = author(1)
     core = running(NAME)
     index(reuse_source, NAME, "reuse_source")
-    nz, basic = bool(index(data_format_nz, NAME, "data_format_nz")), bool(index(basic_block, NAME, "basic_block"))
+    nz = bool(index(data_format_nz, NAME, "data_format_nz"))
+    basic = bool(index(basic_block, NAME, "basic_block")) and not nz
     tensors = tuple(zip(_OPERANDS, (dst, sum, max, src), strict=True))
     ops = operands(core, NAME, tensors, _TYPES, site)
     if ops is None:
         return
     places = [op.place for op in ops]
     rows = sm.rows_of(NAME, sm.shape_of(NAME, src, "src"), places[3].dtype, "src", nz, basic)
+    if basic:
+        sm.all_count(NAME, rows)
     sm.agrees(NAME, tiling, rows)
     form = (NAME, *places[1:], rows, basic, key(core, temp_buffer, NAME))
     plan = places[0].plans.get(form)

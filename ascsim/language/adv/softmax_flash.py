@@ -105,8 +105,10 @@ def softmax_flash_v2(
     shape = sm.shape_of(NAME, src_tensor, "src_tensor", softmax_shape_info)
     config = _configured(config, shape)
     dst, total, src = (ops[i].place for i in (0, 1, 3))
-    rows = sm.rows_of(NAME, shape, src.dtype, "src_tensor", nz, basic and not config.ori_src_m)
-    basic = not nz and (_is_basic(rows) if config.ori_src_m else basic)
+    basic = not nz and (_is_basic(config) if config.ori_src_m else basic)
+    rows = sm.rows_of(NAME, shape, src.dtype, "src_tensor", nz, promised=basic and not config.ori_src_m)
+    if basic:
+        sm.all_count(NAME, rows)
     sm.agrees(NAME, tiling, rows, made_anew=nz or config.is_check_tiling)
     places = [op.place for op in ops[: None if update else _ALWAYS]]
     form = (NAME, *places[1:], rows, basic, key(core, shared_tmp_buffer, NAME, BUFFER))
@@ -135,10 +137,10 @@ def _configured(config: Any, shape: tuple[int, int, int, int]) -> SoftmaxConfig:
     return config
 
 
-def _is_basic(rows: sm.Rows) -> bool:
+def _is_basic(config: SoftmaxConfig) -> bool:
     """What the device finds of a shape that it knows as constants."""
-    many, columns, limit = sm.BASIC
-    return rows.m % many == 0 and rows.used % columns == 0 and rows.used < limit
+    rows, columns, limit = sm.BASIC
+    return config.ori_src_m % rows == 0 and config.ori_src_k % columns == 0 and config.ori_src_k < limit
 
 
 def _room(rows: sm.Rows, dtype: DataType, total: DataType, basic: bool) -> tuple[int, int]:

@@ -83,9 +83,9 @@ def shape_of(operation: str, src: Any, name: str, info: Any = None) -> tuple[int
 
 
 def rows_of(
-    operation: str, shape: tuple[int, int, int, int], dtype: DataType, name: str, nz: bool, basic: bool
+    operation: str, shape: tuple[int, int, int, int], dtype: DataType, name: str, nz: bool, promised: bool
 ) -> Rows:
-    """The rows of a call, checked."""
+    """The rows of a call, checked; `promised`: to be a basic block."""
     m, k, lines, used = shape
     step = C0 if nz else BLOCK // dtype.size
     if k == 0 or k % step:
@@ -101,11 +101,18 @@ def rows_of(
     if nz and not 1 <= lines <= m:
         raise ArgumentValueError(operation, operand="rows of the original shape", value=lines, rule=f"1 to {m}")
     rows, columns, limit = BASIC
-    if basic and not (m % rows == 0 and k % columns == 0 and REPEAT // dtype.size <= k < limit):
+    if promised and not (m % rows == 0 and k % columns == 0 and REPEAT // dtype.size <= k < limit):
         least = REPEAT // dtype.size
         rule = f"with basic_block: m a multiple of {rows}, k one of {columns} from {least} to {limit - columns}"
         raise ArgumentValueError(operation, operand=f"[m, k] of {name}", value=[m, k], rule=rule)
     return Rows(m, k, lines if nz else m, used, nz)
+
+
+def all_count(operation: str, rows: Rows) -> None:
+    """A basic block has no padding: the device would count it."""
+    if rows.used != rows.k:
+        rule, name = f"{rows.k} in a basic block, which counts all of a row", "last axis of the original shape"
+        raise ArgumentValueError(operation, operand=name, value=rows.used, rule=rule, nearest=rows.k)
 
 
 def agrees(operation: str, tiling: Any, rows: Rows, made_anew: bool = True) -> None:

@@ -150,6 +150,12 @@ def test_shape_tiling_and_configuration() -> None:
     ):
         with pytest.raises(ArgumentValueError, match=message):
             launch(call(F32, F32, (8, 64, 8, 64), **more))
+    # Constants decide by themselves: 8 rows of 64 are a basic block, for which 72 columns are too many.
+    constants = lambda: adv.SoftmaxConfig(True, 8, 64)  # noqa: E731
+    assert found(call(F32, F32, (8, 64, 8, 64), config=constants, scratch=2272)) == ["OOB_BUF"]
+    assert found(call(F32, F32, (8, 64, 8, 64), scratch=2272)) == []
+    with pytest.raises(ArgumentValueError, match="original shape = 64; rule: 72 in a basic block"):
+        launch(call(F32, F32, (8, 72, 8, 64), config=constants))
 
 
 def test_scratch() -> None:

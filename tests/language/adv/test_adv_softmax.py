@@ -188,6 +188,11 @@ def test_refuses() -> None:
         (call(f, (0, 8)), ArgumentValueError, "rows of src = 0"),
         (call(f, (4, 8), (4, 9)), ArgumentValueError, "last axis of the original shape = 9; rule: 1 to 8"),
         (call(f, (4, 64), basic_block=True), ArgumentValueError, "basic_block: m a multiple of 8, k one of 64 from 64"),
+        (
+            call(f, (8, 64), (8, 60), basic_block=True),
+            ArgumentValueError,
+            "original shape = 60; rule: 64 in a basic block",
+        ),
         (call(f, (4, 8), tiling=3), ArgumentTypeError, "tiling = 3: is no SoftmaxTiling"),
         (
             call(f, (4, 8), rows=dt.float16),
