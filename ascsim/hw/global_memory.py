@@ -152,6 +152,15 @@ class GlobalArray:
         self.nbytes = ENDED
         self.log, self.lines, self.index, self.defined = [], {}, None, None
 
+    def rewind(self, initial: Any) -> None:
+        """As before the launch, with these bytes."""
+        self.source = self.data = memoryview(initial)
+        self.owned = False
+        self.low = self.high = -1
+        if self.defined is not None:
+            self.defined[:] = False
+        self.forget()
+
     def restore(self, initial: Any) -> None:
         """Put these bytes into the private block (for a replay)."""
         self.own()

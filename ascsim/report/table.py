@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapreplace
 from typing import TYPE_CHECKING
+
+from .recording import Recording
 
 if TYPE_CHECKING:
     from ..hw.device import CoreTotals, Device
@@ -33,7 +35,8 @@ class Report:
     """What one launch did. `str(report)` is the table; the fields are for programs.
 
     `core_us[kind]` and `totals[kind][pipe]` are microseconds, means over the cores of that kind ("aic", "aiv");
-    `regions` lists (name, microseconds) of every marked region that a core passed through.
+    `regions` lists (name, microseconds) of every marked region that a core passed through. `recording` is what
+    `settings(record=True)` adds: the launch in other orders, and what it would be with other flags.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Report:
     totals: dict[str, dict[str, float]]
     regions: list[tuple[str, float]]
     findings: list[Finding]
+    recording: Recording | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, device: Device, name: str) -> Report:
@@ -70,6 +74,7 @@ class Report:
             },
             regions=[(region, (end - start) / clock) for r in records for region, start, end in r.regions],
             findings=list(device.findings),
+            recording=None if device.record is None else Recording(device),
         )
 
     @property
