@@ -29,7 +29,13 @@ def core(kind="aiv", index=0, block=0, end=0, busy=None, gm_read=0, gm_written=0
 def device(*cores, blocks=2, findings=(), borrowed_from="", aic=2, aiv=4):
     chip = SimpleNamespace(name="Chip1", borrowed_from=borrowed_from, clock_mhz=1000, aic=aic, aiv=aiv)
     return SimpleNamespace(
-        soc=chip, cost=FakeCost(), blocks=blocks, kernel_type=0, totals=lambda: list(cores), findings=list(findings)
+        soc=chip,
+        cost=FakeCost(),
+        blocks=blocks,
+        kernel_type=0,
+        totals=lambda: list(cores),
+        findings=list(findings),
+        record=None,
     )
 
 
