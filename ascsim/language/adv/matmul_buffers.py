@@ -1,0 +1,185 @@
+"""The memory of a cube core that a Matmul works in: blocks of A and B in L1, and the halves of L0A, L0B and L0C.
+
+How blocks stay in L1 follows the vendor's templates. Norm keeps single blocks: as many as the tiling says stay for as
+long as their rows of A or columns of B are wanted, the rest take turns in one or two buffers. MDL loads whole steps
+(step_m by step_k_a blocks), one or two buffers in turn, each kept until another is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...hw.core import Core
+from ...hw.findings import Site
+from ..core.dtype import DataType, float32, int8, int32
+from ..core.enums import TPosition
+from ..core.place import Place, place
+from ..fractals import SIDE, c0_of
+from .matmul_moves import footprint, line
+from .tiling_rules import Cut
+
+
+class Step(NamedTuple):
+    """Blocks of one load: along M or N, and along K."""
+
+    lines: int
+    k: int
+
+
+class Reuse(NamedTuple):
+    """How many blocks stay, how many buffers take turns, and whether those keep what they hold until it is replaced."""
+
+    staying: int
+    turning: int
+    keeps: bool
+
+
+def norm(depth: int, wanted: int, along_k: int) -> Reuse:
+    """Norm: `wanted` blocks come again as long as a row or column of blocks is worked on, `along_k` blocks cover K."""
+    if depth >= wanted and not (along_k == 1 and depth == 2):
+        return Reuse(depth, 0, False)
+    return Reuse(max(depth - 2, 0), min(depth, 2), False)
+
+
+class Slots:
+    """The L1 buffers of one operand. `find` says where a block is to be, and whether it is there already."""
+
+    def __init__(
+        self, core: Core, dtype: DataType, start: int, nbytes: int, reuse: Reuse, flag: Callable[[str], Any]
+    ) -> None:
+        self.core, self.reuse = core, reuse
+        many = reuse.staying + reuse.turning
+        self.places = [place(core, TPosition.A1, dtype, start + i * nbytes, nbytes) for i in range(many)]
+        self.holds: list[Any] = [None] * many
+        self.flags = [flag("MTE1_MTE2") for _ in range(reuse.turning)]
+        self.up = [False] * reuse.turning  # flags that are set
+        self.turn = 0
+        self.held: int | None = None
+        self.stale = False  # the staying blocks were wanted, and are not any more
+
+    def find(self, position: int, what: Any, again: Any, site: Site) -> tuple[Place, bool]:
+        """The place of block `what`, the `position`-th of its row or column; True if it has to be loaded.
+
+        `again`: the flag by which MTE2 waits for MTE1 before it loads over blocks that stayed.
+        """
+        staying = self.reuse.staying
+        if not self.reuse.turning:
+            position %= staying  # more steps along K than the tiling was made for
+        if position < staying:
+            if self.holds[position] == what:
+                return self.places[position], False
+            if self.stale or self.holds[position] is not None:
+                self.core.set_flag(again, site)
+                self.core.wait_flag(again, site)
+                self.stale = False
+            self.holds[position] = what
+            return self.places[position], True
+        if self.held is not None and self.reuse.keeps and self.holds[staying + self.held] == what:
+            return self.places[staying + self.held], False
+        self.release(site)
+        slot = self.turn
+        self.turn = (slot + 1) % self.reuse.turning
+        self.settle(slot, site)
+        self.held, self.holds[staying + slot] = slot, what
+        return self.places[staying + slot], True
+
+    def release(self, site: Site) -> None:
+        """MTE1 has been given the last load from the buffer in turn."""
+        if self.held is not None:
+            self.core.set_flag(self.flags[self.held], site)
+            self.up[self.held], self.held = True, None
+
+    def settle(self, slot: int, site: Site) -> None:
+        """MTE2 waits for the loads from a buffer."""
+        if self.up[slot]:
+            self.core.wait_flag(self.flags[slot], site)
+            self.up[slot] = False
+
+    def reset(self, site: Site) -> None:
+        """None of the blocks is wanted again."""
+        self.release(site)
+        if any(held is not None for held in self.holds[: self.reuse.staying]):
+            self.holds[: self.reuse.staying] = [None] * self.reuse.staying
+            self.stale = True
+
+    def drain(self, site: Site) -> None:
+        """Take down every flag that is up."""
+        self.reset(site)
+        for slot in range(len(self.up)):
+            self.settle(slot, site)
+
+
+class Kinds(NamedTuple):
+    """What the layout of memory depends on beside the tiling: types, which way A and B lie, and what L1 holds."""
+
+    a: DataType
+    b: DataType
+    bias: DataType | None
+    a_across: bool
+    b_across: bool
+    a_in_l1: bool
+    b_in_l1: bool
+    quant: bool
+    mdl: bool
+    own_l0c: bool  # the results go to blocks of L0C that the author gives
+
+
+class Layout:
+    """Places of everything, from byte `start` of L1 on. Plans of instructions on them are kept here too."""
+
+    def __init__(self, core: Core, start: int, cut: Cut, kinds: Kinds, flag: Callable[[str], Any]) -> None:
+        self.cut, self.kinds = cut, kinds
+        self.plans: dict[Any, Any] = {}
+        blocks_k = -(-cut.single_core_k // cut.base_k)
+        m_first = cut.iterate_order == 0
+        steps = Step(cut.step_m, cut.step_k_a), Step(cut.step_n, cut.step_k_b)
+        depths = cut.depth_a1, cut.depth_b1
+        bases = (cut.base_m, cut.base_k), (cut.base_n, cut.base_k)
+        across = kinds.a_across, kinds.b_across
+        many = (1 if m_first else cut.step_m), (cut.step_n if m_first else 1)  # rows or columns of blocks that stay
+        self.step = []
+        self.slots: list[Slots | None] = []
+        for i, dtype in enumerate((kinds.a, kinds.b)):
+            step = steps[i] if kinds.mdl else Step(1, 1)
+            self.step.append(step)
+            if (kinds.a_in_l1, kinds.b_in_l1)[i]:
+                self.slots.append(None)
+                continue
+            lines, k = bases[i][0] * step.lines, bases[i][1] * step.k
+            _, nbytes = footprint(k, lines, dtype, True) if across[i] else footprint(lines, k, dtype, False)
+            if kinds.mdl:
+                reuse = Reuse(0, max(depths[i] // (step.lines * step.k), 1), True)
+            else:
+                reuse = norm(depths[i], blocks_k * many[i], blocks_k)
+            self.slots.append(Slots(core, dtype, start, nbytes, reuse, flag))
+            start += nbytes * (reuse.staying + reuse.turning)
+        self.sums = int32 if kinds.a is int8 else float32
+        row = line(cut.base_n, SIDE)
+        if kinds.bias is not None:
+            size = line(row * kinds.bias.size, 64)
+            self.bias = place(core, TPosition.C1, kinds.bias, start, size)
+            self.table = place(core, TPosition.C2, self.sums, 0, line(row * self.sums.size, 64))
+            start += size
+        self.factors = start  # of quantisation by column
+        self.end = start + (row * 8 if kinds.quant else 0)
+        double = cut.db_l0a == 2 and cut.db_l0b == 2
+        self.l0 = [
+            (place(core, TPosition.A2, kinds.a, half * core.memories["L0A"].size // 2, self._l0(cut.base_m, kinds.a)),
+             place(core, TPosition.B2, kinds.b, half * core.memories["L0B"].size // 2, self._l0(cut.base_n, kinds.b)))
+            for half in range(1 + double)
+        ]  # fmt: skip
+        accumulators = line(cut.base_m, SIDE) * row * 4
+        self.l0c = [
+            place(core, TPosition.CO1, self.sums, i * accumulators, accumulators)
+            for i in range(0 if kinds.own_l0c else cut.db_l0c)
+        ]
+
+    def _l0(self, lines: int, dtype: DataType) -> int:
+        return line(lines, SIDE) * line(self.cut.base_k, c0_of(dtype)) * dtype.size
+
+    def drain(self, site: Site) -> None:
+        """Take down every flag of the L1 buffers."""
+        for slots in self.slots:
+            if slots is not None:
+                slots.drain(site)

@@ -1,0 +1,268 @@
+"""The cube side of Matmul: the program of instructions and flags that one cube core runs for a product.
+
+    GM --MTE2--> L1 --MTE1--> L0A, L0B --M--> L0C --FIX--> GM
+
+Block after block of C, and for each step along K: load what L1 does not hold, bring a block of A and one of B to L0,
+multiply into L0C. All order between the pipes is made by flags, so that what overlaps here is what the vendor's program
+lets overlap: with one buffer in L1 a step costs its loads to L1 and to L0 together (Norm, depth 1), with two only the
+longer (MDL). Not modelled: the unit flag (the copy out waits for the whole block), scalar work of the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...hw.core import Core
+from ...hw.errors import NotSimulatedError
+from ...hw.events import EVENT_NUMBER
+from ...hw.findings import Site
+from ..core.place import Place
+from ..fractals import SIDE, c0_of
+from . import matmul_moves as moves
+from .matmul_buffers import Kinds, Layout
+from .matmul_moves import Block, Start, Stored, footprint, line
+from .matmul_out import CopyOut
+from .matmul_product import InGm, InL1, Product, Scalar
+from .tiling_rules import Cut
+
+
+class Cube(CopyOut):
+    """What one cube core does for all Matmul objects it serves, one after the other in the same memory."""
+
+    def __init__(self, core: Core, pipe: Any, site: Site) -> None:
+        self.core, self.pipe, self.site = core, pipe, site
+        self.flags: dict[Any, Any] = {}
+        self.layouts: dict[Any, Layout] = {}
+        self.layout: Layout | None = None
+        self.start, self.room = pipe._span("L1", self, "register_matmul", site).top, 0
+        self.half = 0
+        self.owner: Any = None  # the object that is in the middle of a round
+        self.copies_up = [False, False]  # FIX_M, by buffer of L0C
+        self.bias_up = self.factors_up = False
+        core.at_end.append(lambda: self.drain(site))
+
+    label = "the Matmul objects"
+
+    def __str__(self) -> str:
+        return self.label
+
+    def flag(self, event: str, number: Any = 0) -> Any:
+        """A flag of the library's own."""
+        found = self.flags.get((event, number))
+        if found is None:
+            ids = self.pipe.ids(EVENT_NUMBER[event])
+            found = self.flags[event, number] = ids.take(self, "register_matmul", self.site)
+        return found
+
+    def use(self, cut: Cut, kinds: Kinds, site: Site) -> Layout:
+        """Lay out memory for a tiling; the buffers of a former layout are waited for."""
+        key = cut, kinds
+        found = self.layouts.get(key)
+        if found is None:
+            self.drain(site)
+            numbers = iter(range(8))
+            found = Layout(self.core, self.start, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
+            need = found.end - self.start - self.room
+            if need > 0:
+                self.pipe._take(self, "L1", 1, line(need, 32), "register_matmul", site)
+                self.room += line(need, 32)
+            self.layouts[key] = found
+        elif found is not self.layout:
+            self.drain(site)
+        self.layout = found
+        return found
+
+    def drain(self, site: Site) -> None:
+        """Take down every flag that is still up; nothing is kept in L1."""
+        core = self.core
+        if self.layout is not None:
+            self.layout.drain(site)
+        for buffer, is_up in enumerate(self.copies_up):
+            if is_up:
+                core.wait_flag(self.flag("FIX_M", buffer), site)
+                self.copies_up[buffer] = False
+        if self.bias_up:
+            core.wait_flag(self.flag("MTE1_MTE2", "bias"), site)
+        if self.factors_up:
+            core.wait_flag(self.flag("FIX_MTE2"), site)
+        self.bias_up = self.factors_up = False
+
+    def forget(self, site: Site) -> None:
+        """Other matrices follow: no block in L1 is wanted again."""
+        assert self.layout is not None
+        for slots in self.layout.slots:
+            if slots is not None:
+                slots.reset(site)
+
+    # ------------------------------------------------------------------ order of the blocks
+
+    def walk(self, product: Product, site: Site) -> Iterator[tuple[int, int]]:
+        """Numbers (along M, along N) of the blocks of C, in the order in which they are computed."""
+        layout = self.layout
+        assert layout is not None
+        cut, (a, b) = layout.cut, layout.slots
+        rows, columns = -(-product.m // cut.base_m), -(-product.n // cut.base_n)
+        m_first = cut.iterate_order == 0
+        outer, inner = (columns, rows) if m_first else (rows, columns)
+        group = cut.step_n if m_first else cut.step_m
+        kept = layout.step[0 if m_first else 1].lines  # blocks along `inner` that one load brings
+        mine, other = (a, b) if m_first else (b, a)
+        for first in range(0, outer, group):
+            for i in range(inner):
+                for j in range(first, min(first + group, outer)):
+                    yield (i, j) if m_first else (j, i)
+                if mine is not None and ((i + 1) % kept == 0 or i + 1 == inner):
+                    mine.reset(site)
+            if other is not None:
+                other.reset(site)
+
+    # ------------------------------------------------------------------ one block
+
+    def compute(self, product: Product, mi: int, ni: int, to: Place, buffer: int, add: bool, site: Site) -> None:
+        """Compute block (mi, ni) of C into L0C, `add`ed to what stands there."""
+        layout, core = self.layout, self.core
+        assert layout is not None
+        cut, pipe = layout.cut, core.pipes["M"]
+        m, n = min(cut.base_m, product.m - mi * cut.base_m), min(cut.base_n, product.n - ni * cut.base_n)
+        if buffer >= 0 and self.copies_up[buffer]:
+            core.wait_flag(self.flag("FIX_M", buffer), site)
+            self.copies_up[buffer] = False
+        loaded, filled = self.flag("MTE2_MTE1"), self.flag("MTE1_M")
+        barrier = (m // SIDE) * (n // SIDE) < 10  # so small a multiply ends before the next one adds to it
+        steps = -(-product.k // cut.base_k)
+        for ki in range(steps):
+            k = min(cut.base_k, product.k - ki * cut.base_k)
+            from_a, block_a, new_a = self.fetch(product, 0, mi, ki, m, k, site)
+            from_b, block_b, new_b = self.fetch(product, 1, ni, ki, n, k, site)
+            biased = product.bias is not None and not add and ki == 0
+            if biased:
+                self.fetch_bias(product, ni, n, site)
+            if new_a or new_b or (biased and isinstance(product.bias, InGm)):
+                core.set_flag(loaded, site)
+                core.wait_flag(loaded, site)
+            half = self.half
+            self.half = (half + 1) % len(layout.l0)
+            free = self.pipe.kept[half]
+            core.wait_flag(free, site)
+            left, right = layout.l0[half]
+            self.load(left, from_a, block_a, site)
+            self.load(right, from_b, block_b, site)
+            if biased:
+                self.load_bias(product, n, site)
+            core.set_flag(filled, site)
+            core.wait_flag(filled, site)
+            start = Start(not add and ki == 0, layout.table if biased else None)
+            key = "mmad", to, half, m, n, k, start, core.state.get("hf32")
+            plan = layout.plans.get(key)
+            if plan is None:
+                plan = layout.plans[key] = moves.multiply(core, to, left, right, (m, n, k), start, site)
+            core.issue(plan, site)
+            core.set_flag(free, site)
+            if biased:
+                core.set_flag(self.pipe.kept[2], site)
+            if barrier and ki + 1 < steps:
+                core.barrier(pipe, site)
+        if barrier:
+            core.barrier(pipe, site)
+
+    def fetch(
+        self, product: Product, which: int, row: int, ki: int, lines: int, k: int, site: Site
+    ) -> tuple[Stored | Scalar, Block, bool]:
+        """The block of A (0) or B (1) in L1, brought there if need be; what of it a load to L0 takes; True if new."""
+        layout = self.layout
+        assert layout is not None
+        cut, step, slots = layout.cut, layout.step[which], layout.slots[which]
+        source = product.b if which else product.a
+        across = product.b_across if which else product.a_across
+        base = cut.base_n if which else cut.base_m
+        if isinstance(source, Scalar):
+            return source, Block(lines, k, 0, 0, across), False
+        if isinstance(source, InL1):
+            return source.stored, Block(lines, k, row * base, ki * cut.base_k, across), False
+        assert slots is not None
+        outer, first = row // step.lines, ki // step.k
+        if layout.kinds.mdl:
+            position = 0
+        else:
+            along_k = -(-product.k // cut.base_k)
+            inner = which == cut.iterate_order  # its rows of blocks change fastest but one
+            group = 1 if inner else (cut.step_n if which else cut.step_m)
+            position = row % group * along_k + ki
+        where, new = slots.find(position, (outer, first), self.flag("MTE1_MTE2", "stay"), site)
+        whole = product.n if which else product.m
+        block_lines = min(step.lines * base, whole - outer * step.lines * base)
+        block_k = min(step.k * cut.base_k, product.k - first * step.k * cut.base_k)
+        rows, columns = (block_k, block_lines) if across else (block_lines, block_k)
+        stored = Stored(where, footprint(rows, columns, where.dtype, across)[0])
+        if new:
+            at_line, at_k = outer * step.lines * base, first * step.k * cut.base_k
+            corner = (at_k, at_line) if across else (at_line, at_k)
+            self.bring(source, stored, corner, rows, columns, site)
+        inside = Block(lines, k, (row - outer * step.lines) * base, (ki - first * step.k) * cut.base_k, across)
+        if across and inside.line % min(c0_of(where.dtype), 32) and where.dtype.size == 1:
+            raise NotSimulatedError("Matmul", "int8 blocks of 16 odd columns in one load are not built yet")
+        return stored, inside, new
+
+    def bring(self, source: InGm, to: Stored, corner: tuple[int, int], rows: int, columns: int, site: Site) -> None:
+        """Load rows x columns of a matrix, from element `corner` of it on, to L1."""
+        layout, core = self.layout, self.core
+        assert layout is not None
+        size, pitch = to.place.dtype.size, source.pitch
+        if source.fractal:
+            c0 = c0_of(to.place.dtype)
+            at = source.at + (corner[1] // c0 * pitch + corner[0]) * 32
+            key: Any = "nz", to, rows, columns, pitch, at & 511
+            make = lambda: moves.from_fractals(core, to, rows, columns, pitch, at, site)  # noqa: E731
+        else:
+            at = source.at + (corner[0] * pitch + corner[1]) * size
+            key = "nd", to, rows, columns, pitch
+            make = lambda: moves.from_rows(core, to, rows, columns, pitch, site)  # noqa: E731
+        plan = layout.plans.get(key)
+        if plan is None:
+            plan = layout.plans[key] = make()
+        self.send(plan, source.tensor, at, site)
+
+    def load(self, to: Place, source: Stored | Scalar, block: Block, site: Site) -> None:
+        """Bring a block to L0."""
+        layout, core = self.layout, self.core
+        assert layout is not None
+        key = "l0", to, source, block
+        plans = layout.plans.get(key)
+        if plans is None:
+            if isinstance(source, Scalar):
+                plans = [moves.fill(core, to, block, source.value, site)]
+            else:
+                plans = moves.loads(core, to, source, block, site)
+            layout.plans[key] = plans
+        for plan in plans:
+            core.issue(plan, site)
+
+    def fetch_bias(self, product: Product, ni: int, n: int, site: Site) -> None:
+        """Bring the bias of a block to L1."""
+        layout, core, source = self.layout, self.core, product.bias
+        assert layout is not None
+        if not isinstance(source, InGm):
+            return
+        if self.bias_up:
+            core.wait_flag(self.flag("MTE1_MTE2", "bias"), site)
+            self.bias_up = False
+        size = layout.bias.dtype.size
+        plan = layout.plans.get(("bias", n))
+        if plan is None:
+            plan = layout.plans["bias", n] = moves.from_rows(core, Stored(layout.bias, 32), 1, n, n, site)
+        self.send(plan, source.tensor, source.at + ni * layout.cut.base_n * size, site)
+
+    def load_bias(self, product: Product, n: int, site: Site) -> None:
+        """Bring the bias of a block to its table, once the multiply before has read what stands there."""
+        layout, core = self.layout, self.core
+        assert layout is not None
+        core.wait_flag(self.pipe.kept[2], site)
+        source = layout.bias if isinstance(product.bias, InGm) else product.bias
+        plan = layout.plans.get(("table", source, n))
+        if plan is None:
+            plan = layout.plans["table", source, n] = moves.bias_table(core, layout.table, source, n, site)
+        core.issue(plan, site)
+        if source is layout.bias:
+            core.set_flag(self.flag("MTE1_MTE2", "bias"), site)
+            self.bias_up = True
