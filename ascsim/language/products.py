@@ -137,7 +137,7 @@ def expand(out: np.ndarray, kept: np.ndarray, index: np.ndarray) -> None:
     """The matrix (k, n) behind a 4:2 compressed one (k / 2, n).
 
     Of every four rows two are kept: the first field of a pair is the row of the first one, the second the row of the
-    second one less one (0 to 2 each). Both may name one row, which then counts twice.
+    second one less one (0 to 2 each). A second one in front of the first is the first again.
     """
     half, n = kept.shape
     down, _, across, wide = index.shape
@@ -145,6 +145,8 @@ def expand(out: np.ndarray, kept: np.ndarray, index: np.ndarray) -> None:
     fields = fields.reshape(down * 32, across * wide)[:half, :n]
     columns = np.arange(n)
     out[...] = 0
-    for row in range(half):
-        at = row // 2 * 4 + np.minimum(row % 2 + fields[row], 3)
-        out[at, columns] += kept[row]
+    for row in range(0, half, 2):
+        first = fields[row]
+        out[2 * row + first, columns] += kept[row]
+        if row + 1 < half:
+            out[2 * row + np.maximum(first, np.minimum(fields[row + 1] + 1, 3)), columns] += kept[row + 1]
