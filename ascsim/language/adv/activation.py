@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from ...hw.findings import author
+from ...hw.instruction import Plan
 from .. import values
 from ..core.dtype import float16, float32
-from ..core.place import index, running
+from ..core.place import Place, index, running
 from ..masks import ALL_LANES
-from ..mixed import operands
 from ..operand import BLOCK
 from . import softmax_rows as sm
+from .calls import packed, planned
 from .scratch import BUFFER, key
+from .tiling import SoftmaxTiling
 
 NAME = "adv.softmax"
 _OPERANDS = {"dst": (True, True), "sum": (False, True), "max": (False, True), "src": (True, False)}
@@ -58,25 +60,23 @@ def softmax(
     nz = bool(index(data_format_nz, NAME, "data_format_nz"))
     basic = bool(index(basic_block, NAME, "basic_block")) and not nz
     tensors = tuple(zip(_OPERANDS, (dst, sum, max, src), strict=True))
-    ops = operands(core, NAME, tensors, _TYPES, site)
-    if ops is None:
-        return
-    places = [op.place for op in ops]
-    rows = sm.rows_of(NAME, sm.shape_of(NAME, src, "src"), places[3].dtype, "src", nz, basic)
-    if basic:
-        sm.all_count(NAME, rows)
-    sm.agrees(NAME, tiling, rows)
-    form = (NAME, *places[1:], rows, basic, key(core, temp_buffer, NAME))
-    plan = places[0].plans.get(form)
-    if plan is None:
-        named = [sm.Operand(op.name, op.place, *_OPERANDS[op.name]) for op in ops]
+    given = (packed(NAME, tiling, SoftmaxTiling), sm.attached(src), nz, basic, key(core, temp_buffer, NAME))
+
+    def make(places: list[Place]) -> Plan:
+        rows = sm.rows_of(NAME, sm.shape_of(NAME, src, "src"), places[3].dtype, "src", nz, basic)
+        if basic:
+            sm.all_count(NAME, rows)
+        sm.agrees(NAME, tiling, rows)
+        named = [sm.Operand(name, where, *_OPERANDS[name]) for name, where in zip(_OPERANDS, places, strict=True)]
         least = 4 * (sm.C0 + rows.k if nz else BLOCK // places[3].dtype.size + rows.k + sm.LANES)
         run = partial(_compute, [sm.view_of(operand, rows) for operand in named], rows, basic)
         room = (least, least * rows.lines)
-        plan = sm.plan(core, NAME, named, (("dst", "src"),), rows, room, (BUFFER, temp_buffer), run, _STEPS, site)
-        places[0].keep(form, plan)
-    core.mask = ALL_LANES
-    core.issue(plan, site)
+        return sm.plan(core, NAME, named, (("dst", "src"),), rows, room, (BUFFER, temp_buffer), run, _STEPS, site)
+
+    plan = planned(core, NAME, tensors, _TYPES, given, make, site)
+    if plan is not None:
+        core.mask = ALL_LANES
+        core.issue(plan, site)
 
 
 def _compute(views: list[np.ndarray], rows: sm.Rows, basic: bool) -> None:

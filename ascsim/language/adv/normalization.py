@@ -17,7 +17,7 @@ import numpy as np
 
 from ...hw.core import Core
 from ...hw.cost import CYCLES_PER_REPEAT
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from .. import values
@@ -27,12 +27,12 @@ from ..core.place import Place, index, running
 from ..forms import element, number_of
 from ..fractals import up
 from ..masks import ALL_LANES
-from ..mixed import operands
 from ..operand import BLOCK, REPEAT
 from ..plans import zero
 from ..reduction import tree
 from ..spans import span
 from ..waits import scalar_waits
+from .calls import packed, planned
 from .scratch import BUFFER, apart, drained, key, scratch
 from .tiling import RmsNormTiling
 
@@ -73,19 +73,20 @@ def rmsnorm(
     site = author(1)
     core = running(NAME)
     basic = bool(index(basic_block, NAME, "basic_block"))
-    ops = operands(core, NAME, tuple(zip(_OPERANDS, (dst, src, gamma), strict=True)), _TYPES, site)
-    if ops is None:
-        return
-    places = [op.place for op in ops]
-    shape = _shape(tiling, places[1].dtype, basic)
-    if not shape.rows:
-        zero(core, "b_length * s_length of tiling", NAME, site)
-        return
-    small = element(epsilon, places[1].dtype)
-    form = (NAME, *places[1:], shape, basic, number_of(small), key(core, temp_buffer, NAME))
-    plans = places[0].plans.get(form)
+    given = (packed(NAME, tiling, RmsNormTiling), basic, number_of(epsilon), key(core, temp_buffer, NAME))
+
+    def make(places: list[Place]) -> Plans | None:
+        dtype = places[1].dtype
+        shape = _shape(tiling, dtype, basic)
+        if not shape.rows:
+            zero(core, "b_length * s_length of tiling", NAME, site)
+            return None
+        return _plans(core, places, shape, basic, element(epsilon, dtype), temp_buffer, site)
+
+    tensors = tuple(zip(_OPERANDS, (dst, src, gamma), strict=True))
+    plans = planned(core, NAME, tensors, _TYPES, given, make, site)
     if plans is None:
-        plans = places[0].keep(form, _plans(core, places, shape, basic, small, temp_buffer, site))
+        return
     core.mask = ALL_LANES
     for factors, waits, products in plans:
         core.issue(factors, site)
@@ -96,10 +97,8 @@ def rmsnorm(
         drained(core, site)
 
 
-def _shape(tiling: Any, dtype: DataType, basic: bool) -> Shape:
+def _shape(tiling: RmsNormTiling, dtype: DataType, basic: bool) -> Shape:
     """The shape and the pieces of a tiling, whose fields must agree with each other."""
-    if not isinstance(tiling, RmsNormTiling):
-        raise ArgumentTypeError(NAME, "is no RmsNormTiling", operand="tiling", value=tiling)
     given = {name: unwrap(getattr(tiling, name)) for name in RmsNormTiling.struct_fields}
     rows, h, used, main = (
         given["b_length"] * given["s_length"],

@@ -13,15 +13,16 @@ import numpy as np
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
 from ...hw.findings import author
+from ...hw.instruction import Plan
 from .. import values
 from ..core.dtype import DataType, float16, float32
-from ..core.place import index, running
+from ..core.place import Place, index, running
 from ..masks import ALL_LANES
-from ..mixed import operands
 from ..operand import BLOCK
 from . import softmax_rows as sm
+from .calls import packed, planned
 from .scratch import key
-from .tiling import SoftmaxConfig
+from .tiling import SoftmaxConfig, SoftMaxShapeInfo, SoftmaxTiling
 
 NAME = "adv.softmax_flash_v2"
 BUFFER = "shared_tmp_buffer"
@@ -48,7 +49,7 @@ _SHARED = (
 _FIRST = "reduce broadcast sub exp reduce broadcast"
 _UPDATE = "reduce broadcast block block block_exp sub exp reduce broadcast block block"
 _SPECIAL = 1024  # columns whose basic block takes twice the lanes of scratch
-_DEFAULT = SoftmaxConfig()
+_DEFAULT, _NO_SHAPE = SoftmaxConfig(), SoftMaxShapeInfo()
 
 
 def softmax_flash_v2(
@@ -99,48 +100,51 @@ def softmax_flash_v2(
             NAME, "there is no name for the mode that it asks for", operand="out_reduce_max", rule=rule
         )
     tensors = (dst_tensor, exp_sum_tensor, max_tensor, src_tensor, exp_max_tensor, in_exp_sum_tensor, in_max_tensor)
-    ops = operands(core, NAME, tuple(zip(_OPERANDS, tensors, strict=True)), _TYPES, site)
-    if ops is None:
-        return
-    shape = sm.shape_of(NAME, src_tensor, "src_tensor", softmax_shape_info)
-    config = _configured(config, shape)
-    dst, total, src = (ops[i].place for i in (0, 1, 3))
-    basic = not nz and (_is_basic(config) if config.ori_src_m else basic)
-    rows = sm.rows_of(NAME, shape, src.dtype, "src_tensor", nz, promised=basic and not config.ori_src_m)
+    config = _DEFAULT if config is None else config
+    shape_info = _NO_SHAPE if softmax_shape_info is None else softmax_shape_info
+    for name, value, kind in (
+        ("softmax_shape_info", shape_info, SoftMaxShapeInfo),
+        ("config", config, SoftmaxConfig),
+    ):
+        if not isinstance(value, kind):
+            raise ArgumentTypeError(NAME, f"is no {kind.__name__}", operand=name, value=value)
+    cut, shape_set = packed(NAME, tiling, SoftmaxTiling), sm.attached(src_tensor)
+    scratch_key = key(core, shared_tmp_buffer, NAME, BUFFER)
+    given = (cut, shape_set, shape_info, config, update, basic, nz, scratch_key)
+
+    def make(places: list[Place]) -> Plan:
+        shape = sm.shape_of(NAME, src_tensor, "src_tensor", shape_info)
+        rows, is_basic = _rows(shape, places[3].dtype, config, nz, basic)
+        sm.agrees(NAME, tiling, rows, made_anew=nz or config.is_check_tiling)
+        named = [sm.Operand(name, where, *_OPERANDS[name]) for name, where in zip(_OPERANDS, places, strict=True)]
+        named = named if update else named[:_ALWAYS]
+        compute = _update if update else _first
+        run = partial(compute, [sm.view_of(operand, rows) for operand in named], rows, is_basic)
+        room, temp = _room(rows, places[3].dtype, places[1].dtype, is_basic), (BUFFER, shared_tmp_buffer)
+        return sm.plan(core, NAME, named, _SHARED, rows, room, temp, run, _UPDATE if update else _FIRST, site)
+
+    plan = planned(core, NAME, tuple(zip(_OPERANDS, tensors, strict=True)), _TYPES, given, make, site)
+    if plan is not None:
+        core.mask = ALL_LANES
+        core.issue(plan, site)
+
+
+def _rows(
+    shape: tuple[int, int, int, int], dtype: DataType, config: SoftmaxConfig, nz: bool, promised: bool
+) -> tuple[sm.Rows, bool]:
+    """The rows of a call, and whether they are a basic block: as promised, or as constants of the shape say."""
+    constants = [config.ori_src_m, config.ori_src_k]
+    basic = promised and not nz
+    if any(constants):
+        if constants != [*shape[2:]]:
+            rule = f"the shape before padding, {[*shape[2:]]}, or [0, 0]"
+            raise ArgumentValueError(NAME, operand="[ori_src_m, ori_src_k] of config", value=constants, rule=rule)
+        many, columns, limit = sm.BASIC
+        basic = not nz and constants[0] % many == 0 and constants[1] % columns == 0 and constants[1] < limit
+    rows = sm.rows_of(NAME, shape, dtype, "src_tensor", nz, promised=basic and not any(constants))
     if basic:
         sm.all_count(NAME, rows)
-    sm.agrees(NAME, tiling, rows, made_anew=nz or config.is_check_tiling)
-    places = [op.place for op in ops[: None if update else _ALWAYS]]
-    form = (NAME, *places[1:], rows, basic, key(core, shared_tmp_buffer, NAME, BUFFER))
-    plan = dst.plans.get(form)
-    if plan is None:
-        named = [sm.Operand(op.name, op.place, *_OPERANDS[op.name]) for op in ops[: len(places)]]
-        compute = _update if update else _first
-        run = partial(compute, [sm.view_of(operand, rows) for operand in named], rows, basic)
-        room, temp = _room(rows, src.dtype, total.dtype, basic), (BUFFER, shared_tmp_buffer)
-        plan = sm.plan(core, NAME, named, _SHARED, rows, room, temp, run, _UPDATE if update else _FIRST, site)
-        dst.keep(form, plan)
-    core.mask = ALL_LANES
-    core.issue(plan, site)
-
-
-def _configured(config: Any, shape: tuple[int, int, int, int]) -> SoftmaxConfig:
-    """The configuration; its constants are both 0 or the shape before padding."""
-    if config is None:
-        return _DEFAULT
-    if not isinstance(config, SoftmaxConfig):
-        raise ArgumentTypeError(NAME, "is no SoftmaxConfig", operand="config", value=config)
-    given = [config.ori_src_m, config.ori_src_k]
-    if any(given) and given != [*shape[2:]]:
-        rule = f"the shape before padding, {[*shape[2:]]}, or [0, 0]"
-        raise ArgumentValueError(NAME, operand="[ori_src_m, ori_src_k] of config", value=given, rule=rule)
-    return config
-
-
-def _is_basic(config: SoftmaxConfig) -> bool:
-    """What the device finds of a shape that it knows as constants."""
-    rows, columns, limit = sm.BASIC
-    return config.ori_src_m % rows == 0 and config.ori_src_k % columns == 0 and config.ori_src_k < limit
+    return rows, basic
 
 
 def _room(rows: sm.Rows, dtype: DataType, total: DataType, basic: bool) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...hw.core import Core
 from ...hw.cost import CYCLES_PER_REPEAT
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site
 from ...hw.instruction import Plan
 from ...hw.memory import Piece
@@ -26,6 +26,7 @@ from ..core.dtype import DataType, float16, float32
 from ..core.enums import RoundMode
 from ..core.ir_value import unwrap
 from ..core.place import Place
+from ..core.tensor import LocalTensor
 from ..fractals import NZ, Fractals, dims_of
 from ..operand import BLOCK, REPEAT
 from ..reduction import extreme, tree
@@ -69,10 +70,13 @@ class Operand(NamedTuple):
     written: bool
 
 
-def shape_of(operation: str, src: Any, name: str, info: Any = None) -> tuple[int, int, int, int]:
+def attached(src: Any) -> Any:
+    """The shape set on a source, as a part of the key of a plan."""
+    return src.get_shape_info().key if isinstance(src, LocalTensor) else None
+
+
+def shape_of(operation: str, src: Any, name: str, info: SoftMaxShapeInfo | None = None) -> tuple[int, int, int, int]:
     """(m, k) and both before padding, from `info` or, where that is empty, from what was set on src."""
-    if info is not None and not isinstance(info, SoftMaxShapeInfo):
-        raise ArgumentTypeError(operation, "is no SoftMaxShapeInfo", operand="softmax_shape_info", value=info)
     if info is not None and info.src_m and info.src_k:
         return info.src_m, info.src_k, info.ori_src_m, info.ori_src_k
     shape, original = src.get_shape_info().key[:2]
@@ -115,10 +119,8 @@ def all_count(operation: str, rows: Rows) -> None:
         raise ArgumentValueError(operation, operand=name, value=rows.used, rule=rule, nearest=rows.k)
 
 
-def agrees(operation: str, tiling: Any, rows: Rows, made_anew: bool = True) -> None:
+def agrees(operation: str, tiling: SoftmaxTiling, rows: Rows, made_anew: bool = True) -> None:
     """A tiling of this shape must cut it without a rest; one of another shape is `made_anew`, or refused."""
-    if not isinstance(tiling, SoftmaxTiling):
-        raise ArgumentTypeError(operation, "is no SoftmaxTiling", operand="tiling", value=tiling)
     m, k, piece, pieces, tail = (
         unwrap(getattr(tiling, name)) for name in ("src_m", "src_k", "split_m", "range_m", "tail_m")
     )

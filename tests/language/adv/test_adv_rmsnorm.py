@@ -191,10 +191,10 @@ def test_refuses() -> None:
     ):  # fmt: skip
         with pytest.raises(ArgumentValueError, match=message):
             launch(call(F32, fields, **more))
-    f, small = (lambda at: ub(dt.float32, at)), (lambda: ub(dt.uint8, TEMP, 512))
+    f, i, small = (lambda at: ub(dt.float32, at)), (lambda at: ub(dt.int32, at)), (lambda: ub(dt.uint8, TEMP, 512))
     for bad, error, message in (
         (call(dt.int32, good), OperandError, "BAD_DTYPE.*dst, src, gamma have the types int32"),
-        (lambda: adv.rmsnorm(f(DST), f(SRC), ub(dt.float16, GAMMA), 0.1, None), OperandError, "BAD_DTYPE"),
+        (lambda: adv.rmsnorm(f(DST), f(SRC), i(GAMMA), 0.1, adv.RmsNormTiling()), OperandError, "BAD_DTYPE"),
         (lambda: adv.rmsnorm(f(DST), f(SRC), f(GAMMA), 0.1, 3), ArgumentTypeError, "tiling = 3: is no RmsNormTiling"),
         (lambda: adv.rmsnorm(f(DST), f(SRC), f(GAMMA), "x", adv.RmsNormTiling(**good)), ArgumentTypeError, "scalar"),
         (lambda: adv.rmsnorm(f(DST), f(SRC), f(GAMMA), 0.1, adv.RmsNormTiling(**good), small()),
@@ -202,6 +202,24 @@ def test_refuses() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             launch(bad)
+
+
+def test_a_plan_that_was_kept_serves_the_same_call_alone() -> None:
+    x = np.full((2, 8), 2, F32)
+    given = {SRC: x, GAMMA: np.ones(8, F32)}
+
+    def calls(*more: tuple[dict[str, Any], float]) -> list[float]:
+        def body() -> None:
+            for fields, epsilon in more:
+                call(F32, fields, epsilon)()
+
+        return results(body, END, given, [(DST, (2, 8), F32)])[0][0][:, 0].tolist()
+
+    one, other = tiling(1, 2, 8), tiling(1, 2, 8, main=1)
+    assert calls((one, 0.0), (one, 12.0)) == [0.5, 0.5]
+    assert calls((one, 12.0), (one, 0.0), (one, 12.0), (other, 12.0)) == [0.5, 0.5]
+    with pytest.raises(ArgumentValueError, match=r"tiling\.loop_round = 7"):
+        calls((one, 0.0), ({**one, "loop_round": 7}, 0.0))
 
 
 def test_price() -> None:
