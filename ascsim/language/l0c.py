@@ -213,7 +213,10 @@ class _Out:
             gm = gm_shape(shape[2] * size, strides[1], move.m, True, self.atomic, move.many, strides[0])
         else:
             gm = gm_shape(move.m * shape[2] * size, strides[0], shape[0], True, self.atomic)
-        if gm.many > 1 and sum(b - a for a, b in gm.runs(0)) < gm.nbytes:
+        apart = (
+            sum(b - a for a, b in gm.runs(0)) == gm.nbytes if gm.many > 1 else gm.count == 1 or gm.stride >= gm.block
+        )
+        if not apart:
             text = f"dst_nd_stride = {move.nd_to}: the matrices overlap; rule: they lie apart"
             report(core, "BAD_STRIDE", text, self.site, move.name)
         return Plan(move.name, core.pipes["FIX"], reads, (), run, cycles, gm)

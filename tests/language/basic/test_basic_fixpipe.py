@@ -1,0 +1,453 @@
+"""fixpipe and data_copy out of L0C: literal values, layouts, scales, order, atomic stores, refusals, second opinion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import reference_mmad as slow
+from basic_machine import at, codes, launch, order
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ascsim.hw.checks import Checks
+from ascsim.hw.device import Device
+from ascsim.hw.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    HazardError,
+    MemoryFault,
+    NotSimulatedError,
+    OperandError,
+)
+from ascsim.language.basic import (
+    data_copy,
+    fixpipe,
+    set_atomic_add,
+    set_atomic_max,
+    set_atomic_none,
+    set_fix_pipe_pre_quant_flag,
+)
+from ascsim.language.core import (
+    CO2Layout,
+    DataCopyCO12DstParams,
+    FixpipeConfig,
+    FixpipeParamsV220,
+    HardEvent,
+    LocalTensor,
+    QuantModes,
+    TPosition,
+)
+from ascsim.language.core import dtype as dt
+from ascsim.language.core.place import running
+
+NZ = FixpipeConfig(CO2Layout.NZ)
+ROWS = FixpipeConfig(CO2Layout.ROW_MAJOR)
+Q = QuantModes
+
+
+def whole(name: str, image: np.ndarray, start: int = 0, known: Any = True) -> None:
+    """Put bytes into a memory of the running core, as if written long ago."""
+    core = running("test")
+    memory = core.memories[name]
+    memory.bytes[start : start + image.size] = image
+    memory.defined[start : start + image.size] = known
+    memory.high = max(memory.high, start + image.size)
+    core.epoch += 1
+
+
+def co1(dtype: dt.DataType = dt.float32, start: int = 0) -> LocalTensor:
+    return LocalTensor(dtype, TPosition.CO1, start, 0)
+
+
+def c1(dtype: dt.DataType, start: int = 0, n: int = 0) -> LocalTensor:
+    return LocalTensor(dtype, TPosition.C1, start, n)
+
+
+def out_of(c: np.ndarray, out: np.ndarray, *arguments: Any, stride: int = 0, call: Any = fixpipe) -> list[str]:
+    """`call(out, c, *arguments)` with c in L0C, its padding undefined. Codes found."""
+
+    def body(gm: Any) -> None:
+        image = slow.l0c(c, stride)
+        whole("L0C", image, known=slow.l0c(np.zeros_like(c), stride) == 0)
+        call(at(gm), co1(dt.from_numpy(c.dtype)), *arguments)
+
+    return codes(launch(body, out, kind="aic", checks=Checks.collect()))
+
+
+def numbers(m: int, n: int, kind: Any, most: int = 300) -> np.ndarray:
+    return np.random.default_rng(m * n).integers(-most, most + 1, (m, n)).astype(kind)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def test_scale_round_offset_saturate() -> None:
+    """The scale keeps 10 bits of mantissa (1.7 acts as 1.69921875); ties to even; 9 bits before the offset."""
+    c = np.array([[1, 3, -3, 160, -400, 0.5, 75, np.nan]], np.float32)
+    by_scale = [(1.7, 0, True), (0.5, 0, True), (0.5, -3, True), (0.5, 7, False)]
+    found = []
+    for scale, offset, signed in by_scale:
+        out = np.zeros((1, 8), np.int8 if signed else np.uint8)
+        word = slow.word(scale, offset, signed)
+        assert out_of(c, out, FixpipeParamsV220(8, 1, 16, 8, Q.QF322B8_PRE, word)) == []
+        found.append(out[0].tolist())
+    assert found == [
+        [2, 5, -5, 127, -128, 1, 127, 0],  # 1.699, 5.098, -5.098, 271.9, -679.7, 0.85, 127.4
+        [0, 2, -2, 80, -128, 0, 38, 0],  # 0.5, 1.5, -1.5, 80, -200, 0.25, 37.5
+        [-3, -1, -5, 77, -128, -3, 35, -3],
+        [7, 9, 5, 87, 0, 7, 45, 7],
+    ]
+
+
+def test_requantised_integers_shift_first() -> None:
+    """A shift of 4 rounds down and saturates to 16 bits."""
+    c = np.array([[100, -100, 15, -1, 1 << 30, -(1 << 30)]], np.int32)
+    out = np.zeros((1, 6), np.int8)
+    out_of(c, out, FixpipeParamsV220(6, 1, 16, 6, Q.REQ8, slow.word(1.0, shift=4)))
+    assert out.tolist() == [[6, -7, 0, -1, 127, -128]]
+    halves = np.zeros((1, 6), np.float16)
+    out_of(c, halves, FixpipeParamsV220(6, 1, 16, 6, Q.DEQF16, slow.word(0.25, shift=4)))
+    assert halves.tolist() == [[1.5, -1.75, 0, -0.25, 8192, -8192]]
+    out_of(c, halves, FixpipeParamsV220(6, 1, 16, 6, Q.DEQF16, slow.word(0.3), relu_en=True))
+    assert halves.tolist() == [[np.float16(100 * 0.2998046875), 0, np.float16(15 * 0.2998046875), 0, 65504, 0]]
+
+
+def test_conversions_without_scale() -> None:
+    c = np.array([[1 + 2**-11, 1 + 3 * 2**-11, 70000, -1.5, 1 + 2**-8, 3e38]], np.float32)
+    half, wide, same = (np.zeros((1, 6), kind) for kind in (np.float16, ml_dtypes.bfloat16, np.float32))
+    assert out_of(c, half, FixpipeParamsV220(6, 1, 16, 6, Q.F322F16)) == []
+    assert out_of(c, wide, FixpipeParamsV220(6, 1, 16, 6, Q.F322BF16, relu_en=True)) == []
+    assert out_of(c, same, FixpipeParamsV220(6, 1, 16, 6, relu_en=True), ROWS) == []
+    assert half.tolist() == [[1, 1 + 2**-9, np.inf, -1.5, 1 + 2**-8, np.inf]]
+    assert wide.astype(float).tolist()[0][:5] == [1, 1, 70144, 0, 1]
+    assert same.tolist() == [np.maximum(c, 0)[0].tolist()]
+    whole_numbers = np.zeros((1, 2), np.int32)
+    out_of(np.array([[-5, 1 << 30]], np.int32), whole_numbers, FixpipeParamsV220(2, 1, 16, 2, relu_en=True))
+    assert whole_numbers.tolist() == [[0, 1 << 30]]
+
+
+MODES: list[tuple[QuantModes, Any, Any, str]] = [
+    (Q.NoQuant, np.float32, np.float32, ""),
+    (Q.F322F16, np.float32, np.float16, ""),
+    (Q.DEQF16, np.int32, np.float16, "half"),
+    (Q.VDEQF16, np.int32, np.float16, "half"),
+    (Q.QF322B8_PRE, np.float32, np.int8, "byte"),
+    (Q.VQF322B8_PRE, np.float32, np.uint8, "byte"),
+    (Q.REQ8, np.int32, np.uint8, "byte"),
+    (Q.VREQ8, np.int32, np.int8, "byte"),
+]
+
+
+@settings(max_examples=16, deadline=None)
+@given(
+    st.sampled_from(MODES), st.integers(1, 35), st.integers(1, 5), st.booleans(), st.booleans(), st.integers(0, 40),
+    st.integers(0, 2), st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_the_second_opinion(
+    case: Any, m: int, blocks: int, rows: bool, relu: bool, extra: int, more: int, draw: Any
+) -> None:
+    mode, source, target, to = case
+    n = 16 * blocks - (draw.randrange(16) if rows else 0)
+    size = np.dtype(target).itemsize
+    c = numbers(m, n, source, 2000)
+    src_stride = -(-m // 16) * 16 + 16 * more
+    shift = draw.randrange(4) if source is np.int32 else 0
+    vector = mode.name.startswith("V")
+    signed = target is np.int8
+    words = [
+        slow.word(draw.uniform(-1, 1), draw.randrange(-256, 256), signed, shift) for _ in range(n if vector else 1)
+    ]
+    wide = 32 if size == 1 else 16
+    dst_stride = n + extra if rows else m * wide * size // 32 + extra
+    if rows:
+        nbytes = ((m - 1) * dst_stride + n) * size
+    else:
+        nbytes = max(slow.nz_place(m - 1, column, dst_stride, size, wide, n) for column in range(n)) + size
+    out = np.full(nbytes // size, 1, target)
+    parameters = FixpipeParamsV220(n, m, src_stride, dst_stride, mode, words[0] if not vector else 0, relu_en=relu)
+
+    def body(gm: Any) -> None:
+        whole("L0C", slow.l0c(c, src_stride), known=slow.l0c(np.zeros_like(c), src_stride) == 0)
+        table = (c1(dt.uint64, 64, n),) if vector else ()
+        if vector:
+            whole("L1", np.array(words, np.uint64).view(np.uint8), 64)
+        fixpipe(at(gm), co1(dt.from_numpy(c.dtype)), *table, parameters, ROWS if rows else NZ)
+
+    assert codes(launch(body, out, kind="aic", checks=Checks.collect())) == []
+    expected = np.full(nbytes // size, 1, target)
+    for row in range(m):
+        for column in range(n):
+            x = c[row, column].item()
+            if to:
+                word = words[column if vector else 0]
+                x = slow.quantised(x, word, relu, to, source is np.int32)
+            elif relu:
+                x = max(x, 0)
+            place = row * dst_stride + column
+            if not rows:
+                place = slow.nz_place(row, column, dst_stride, size, wide, n) // size
+            expected[place] = x
+    assert out.tolist() == expected.tolist()
+
+
+def test_several_matrices() -> None:
+    """Two of 20 x 24, four fractals apart in L0C; their rows lie inside each other in global memory."""
+    first, second = numbers(20, 24, np.float32), numbers(20, 24, np.float32, 99)
+    out = np.zeros((20, 64), np.float32)
+
+    def body(gm: Any) -> None:
+        whole("L0C", slow.l0c(first))
+        whole("L0C", slow.l0c(second), 4096)
+        fixpipe(at(gm), co1(), FixpipeParamsV220(24, 20, 32, 64, nd_num=2, src_nd_stride=4, dst_nd_stride=32))
+
+    assert codes(launch(body, out, kind="aic", checks=Checks.collect())) == []
+    assert (out[:, :24] == first).all()
+    assert (out[:, 32:56] == second).all()
+    assert (out[:, 24:32] == 0).all()
+
+
+def test_channel_split() -> None:
+    c = numbers(20, 24, np.float32)
+    out = np.zeros((3, 25, 8), np.float32)
+    assert out_of(c, out, FixpipeParamsV220(24, 20, 32, 25, is_channel_split=True), FixpipeConfig.cfg_nz) == []
+    assert [(out[i, :20] == c[:, 8 * i : 8 * i + 8]).all() for i in range(3)] == [True] * 3
+    assert (out[:, 20:] == 0).all()
+
+
+def test_to_l1() -> None:
+    """Undefined accumulators arrive undefined, and are reported by who uses them."""
+    c = numbers(20, 48, np.float32, 100)
+    back = np.zeros((20, 16), np.int8)
+    found = np.zeros(0, np.uint8)
+
+    def body(gm: Any) -> None:
+        nonlocal found
+        known = slow.l0c(np.zeros_like(c)) == 0
+        known[3 * 64 : 3 * 64 + 4] = False
+        whole("L0C", slow.l0c(c), known=known)
+        params = FixpipeParamsV220(48, 20, 32, 20, Q.QF322B8_PRE, slow.word(1.0))
+        fixpipe(c1(dt.int8, 32), co1(), params, NZ)
+        memory = running("test").memories["L1"]
+        found = memory.bytes[: 32 + 960].copy()
+        missing.extend(np.flatnonzero(~memory.defined[32 : 32 + 960]).tolist())
+        order(HardEvent.FIX_MTE3)
+        data_copy(at(gm), c1(dt.int8, 32 + 640), 320)
+
+    missing: list[int] = []
+    assert codes(launch(body, back, kind="aic", checks=Checks.collect())) == []
+    assert missing == [96]  # row 3, column 0
+    merged = found[32:672].view(np.int8).reshape(20, 32)
+    assert (merged == c[:, :32]).all()
+    assert (back == c[:, 32:]).all()
+
+
+def test_atomic_stores() -> None:
+    c = numbers(16, 16, np.float32)
+    out = np.full((16, 16), 10, np.float32)
+    halves = np.full((16, 16), 10, np.float16)
+
+    def body(gm: Any, gm_half: Any) -> None:
+        whole("L0C", slow.l0c(c))
+        set_atomic_add(dt.float32)
+        for _ in range(2):
+            fixpipe(at(gm), co1(), FixpipeParamsV220(16, 16, 16, 16))
+        set_atomic_max(dt.float16)
+        fixpipe(at(gm_half), co1(), FixpipeParamsV220(16, 16, 16, 16, Q.F322F16))
+        set_atomic_none()
+
+    launch(body, out, halves, kind="aic", checks=Checks.collect())
+    assert (out == 10 + 2 * c).all()
+    assert (halves == np.maximum(c, 10)).all()
+
+
+# --- data_copy -------------------------------------------------------------------------------------------------------
+
+
+def test_data_copy_takes_scale_and_rows_from_registers() -> None:
+    c = numbers(20, 32, np.float32)
+    out, rows = np.zeros((20, 32), np.int8), np.zeros((20, 32), np.float16)
+
+    def body(gm: Any, gm_half: Any) -> None:
+        whole("L0C", slow.l0c(c))
+        set_fix_pipe_pre_quant_flag(slow.word(0.25))
+        data_copy(at(gm), co1(), DataCopyCO12DstParams(32, 20, 20, 32, Q.QF322B8_PRE, 1))
+        with pytest.raises(NotSimulatedError, match="row-major layout"):
+            data_copy(at(gm_half), co1(), DataCopyCO12DstParams(32, 20, 32, 32, Q.F322F16, nz2nd_en=True))
+        fixpipe(at(gm_half), co1(), FixpipeParamsV220(32, 1, 32, 32, Q.F322F16))
+        data_copy(at(gm_half), co1(), DataCopyCO12DstParams(32, 20, 32, 32, Q.F322F16, nz2nd_en=True))
+
+    launch(body, out, rows, kind="aic", checks=Checks.collect())
+    assert (out == np.rint(np.maximum(c, 0) / 4)).all()
+    assert (rows == c).all()
+
+
+def test_data_copy_without_its_registers() -> None:
+    params = [DataCopyCO12DstParams(16, 16, 16, 16, mode) for mode in (Q.QF322B8_PRE, Q.VQF322B8_PRE)]
+    for parameters, error, message in (
+        (params[0], ArgumentValueError, "has no scale; rule: set_fix_pipe_pre_quant_flag"),
+        (params[1], NotSimulatedError, "no name for the register that takes the vector"),
+    ):
+        with pytest.raises(error, match=message):
+            out_of(np.zeros((16, 16), np.float32), np.zeros((16, 16), np.int8), parameters, call=data_copy)
+
+
+# --- order, ends, refusals -------------------------------------------------------------------------------------------
+
+
+def twice(call: Callable[..., Any], out: np.ndarray) -> list[str]:
+    def body(gm: Any) -> None:
+        whole("L0C", slow.l0c(np.ones((16, 16), np.float32)))
+        call(at(gm))
+        call(at(gm))
+
+    return codes(launch(body, out, kind="aic", checks=Checks.collect()))
+
+
+def test_a_fixpipe_waits_for_the_one_before_it_and_a_data_copy_does_not() -> None:
+    out = np.zeros((16, 16), np.float32)
+    assert twice(lambda gm: fixpipe(gm, co1(), FixpipeParamsV220(16, 16, 16, 16)), out) == []
+    copied = twice(lambda gm: data_copy(gm, co1(), DataCopyCO12DstParams(16, 16, 32, 16)), out)
+    assert copied == ["NO_BARRIER_WAW"]
+
+
+def test_a_vector_of_scales_is_read_on_fix() -> None:
+    """Its load into L1 has to end first."""
+    words = np.full(16, slow.word(1.0), np.uint64)
+
+    def body(gm: Any, table: Any, ordered: bool) -> None:
+        whole("L0C", slow.l0c(np.full((16, 16), 5, np.float32)))
+        data_copy(c1(dt.uint64), at(table), 16)
+        if ordered:
+            order(HardEvent.MTE2_FIX)
+        fixpipe(at(gm), co1(), c1(dt.uint64), FixpipeParamsV220(16, 16, 16, 16, Q.VQF322B8_PRE))
+
+    for ordered in (True, False):
+        out = np.zeros((16, 16), np.int8)
+        device = launch(lambda *a, o=ordered: body(*a, o), out, words, kind="aic", checks=Checks.collect())
+        assert codes(device) == ([] if ordered else ["RAW"])
+        assert (out == 5).all()
+
+
+def test_what_was_never_written_is_reported() -> None:
+    assert out_of(np.ones((16, 15), np.float32), np.zeros((16, 16), np.float32), FixpipeParamsV220(16, 16, 16, 16)) == [
+        "UNINIT_READ"
+    ]
+
+
+def test_ends() -> None:
+    c = np.ones((16, 16), np.float32)
+    out = np.zeros(256, np.float32)
+    with pytest.raises(MemoryFault, match=r"OOB_GM.*fixpipe writes bytes"):
+        launch(lambda gm: _one(gm, 8192), out, kind="aic")
+    assert out_of(c, np.zeros(255, np.float32), FixpipeParamsV220(16, 16, 16, 16)) == ["OOB_GM"]
+    assert out_of(c, out, FixpipeParamsV220(16, 0, 16, 16)) == ["ZERO_LENGTH"]
+
+    def short(gm: Any) -> None:
+        tensor = at(gm)
+        tensor.set_global_buffer(gm, 200)
+        whole("L0C", slow.l0c(c))
+        fixpipe(tensor, co1(), FixpipeParamsV220(16, 16, 16, 16))
+
+    assert codes(launch(short, out, kind="aic", checks=Checks.collect())) == ["OOB_BUF"]
+
+    def astray(gm: Any) -> None:
+        whole("L0C", slow.l0c(c))
+        fixpipe(at(gm)[1:], co1(), FixpipeParamsV220(16, 8, 16, 16), NZ)
+
+    with pytest.raises(MemoryFault, match=r"MISALIGNED_ADDR.*dst starts at byte 4 .*multiple of 32"):
+        launch(astray, out, kind="aic")
+
+
+def _one(gm: Any, start: int) -> None:
+    whole("L0C", slow.l0c(np.ones((16, 16), np.float32)))
+    fixpipe(at(gm)[start:], co1(), FixpipeParamsV220(16, 16, 16, 16))
+
+
+def test_refuses() -> None:
+    p = FixpipeParamsV220
+    good = p(16, 16, 16, 16)
+    vector = p(16, 16, 16, 16, Q.VREQ8)
+    for dtype, call, error, message in (
+        (np.float32, lambda g: fixpipe(g, c1(dt.float32), good), OperandError, "BAD_POSITION.*src lies in C1"),
+        (np.float32, lambda g: fixpipe(co1(), co1(), good), OperandError, "BAD_POSITION.*dst lies in CO1"),
+        (np.float16, lambda g: fixpipe(g, co1(), good), OperandError, "BAD_DTYPE.*dst has type float16; rule: float32"),
+        (np.int8, lambda g: fixpipe(g, co1(), p(16, 16, 16, 16, Q.REQ8)), OperandError, "BAD_DTYPE.*src has type"),
+        (np.int16, lambda g: fixpipe(g, co1(), p(16, 16, 16, 16, Q.F322F16)), OperandError, "rule: float16 from"),
+        (np.int8, lambda g: fixpipe(g, co1(dt.int32), c1(dt.int64), vector), OperandError, "cbuf_workspace has type"),
+        (np.int8, lambda g: fixpipe(g, co1(dt.int32), vector), ArgumentValueError, "cbuf_workspace goes with VDEQF16"),
+        (np.float32, lambda g: fixpipe(g, co1(), c1(dt.uint64), good), ArgumentValueError, "cbuf_workspace goes with"),
+        (np.float32, lambda g: fixpipe(c1(dt.float32), co1(), good, NZ), OperandError, "quant_pre = NoQuant to L1"),
+        (np.int8, lambda g: fixpipe(c1(dt.float16), co1(), p(16, 16, 16, 16, Q.F322F16)), ArgumentValueError, "NZ to"),
+        (np.float32, lambda g: fixpipe(g, co1(start=32), good), MemoryFault, "MISALIGNED_ADDR.*src .*multiple of 64"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(17, 16, 16, 99), NZ), ArgumentValueError, "n_size = 17.*value: 32"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(4096, 1, 16, 9)), ArgumentValueError, "n_size = 4096.*value: 4095"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(1, 8193, 16, 9)), ArgumentValueError, "m_size = 8193.*value: 8192"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(16, 2, 16, 15)), ArgumentValueError, "BAD_STRIDE.*dst_stride = 15"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(32, 2, 16, 3), NZ), ArgumentValueError, "BAD_STRIDE.*value: 4"),
+        (np.float32, lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, nd_num=2)), ArgumentValueError, "src_nd_stride = 0"),
+        (
+            np.float32,
+            lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, nd_num=2, src_nd_stride=1, dst_nd_stride=8)),
+            OperandError,
+            "BAD_STRIDE.*the matrices overlap",
+        ),
+        (np.float32, lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, unit_flag=1)), ArgumentValueError, "unit_flag = 1"),
+        (
+            np.float32,
+            lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, is_channel_split=True)),
+            ArgumentValueError,
+            "is_channel_split = True",
+        ),
+        (
+            np.float32,
+            lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, is_channel_split=True, unit_flag=3), NZ),
+            ArgumentValueError,
+            "0 with a channel split",
+        ),
+        (
+            np.int8,
+            lambda g: fixpipe(g, co1(), p(16, 2, 16, 16, Q.QF322B8_PRE, 0x7F800000)),
+            ArgumentValueError,
+            "scale = inf",
+        ),
+        (np.float32, lambda g: fixpipe(g, co1(), p(16, 2100, 16, 16)), MemoryFault, "OOB_PHYS.*L0C"),
+        (np.float32, lambda g: fixpipe(g, co1(), 5), ArgumentTypeError, "FixpipeParamsV220"),
+        (np.float32, lambda g: fixpipe(g, co1(), good, 5), ArgumentTypeError, "config = 5"),
+        (
+            np.float32,
+            lambda g: fixpipe(g, co1(), good, FixpipeConfig(CO2Layout.COLUMN_MAJOR)),
+            ArgumentValueError,
+            "is of another chip",
+        ),
+        (np.float32, lambda g: set_fix_pipe_pre_quant_flag(1.5), ArgumentTypeError, "config"),
+    ):
+        with pytest.raises(error, match=message):
+            launch(lambda gm, call=call: call(at(gm)), np.zeros(4096, dtype), kind="aic")
+
+
+def test_a_missing_order_is_an_error_by_default() -> None:
+    def body(gm: Any) -> None:
+        whole("L0C", slow.l0c(np.ones((16, 16), np.float32)))
+        data_copy(at(gm), co1(), DataCopyCO12DstParams(16, 16, 32, 16))
+        data_copy(at(gm), co1(), DataCopyCO12DstParams(16, 16, 32, 16))
+
+    with pytest.raises(HazardError, match=r"NO_BARRIER_WAW on GM a0.*pipe_barrier\(PIPE_FIX\)"):
+        launch(body, np.zeros(256, np.float32), kind="aic")
+
+
+def test_on_a_vector_core() -> None:
+    def call(gm: Any) -> None:
+        if running("test").kind == "aic":
+            whole("L0C", slow.l0c(np.ones((16, 16), np.float32)))
+        fixpipe(at(gm), co1(), FixpipeParamsV220(16, 16, 16, 16))
+
+    with pytest.raises(OperandError, match="WRONG_CORE"):
+        launch(call, np.zeros(256, np.float32))
+    out = np.zeros(256, np.float32)
+    device: Device = launch(call, out, kind="mix", checks=Checks.collect())
+    assert codes(device) == []
+    assert (out == 1).all()
