@@ -17,7 +17,7 @@ from .device_call import device_call
 from .function import Function
 from .launch import launch
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
-from .traces import authors_trace
+from .traces import as_written, authors_trace
 
 
 class JITFunction(Function):
@@ -63,6 +63,8 @@ class JITFunction(Function):
                 return launch(self, options, self.default_options, args, kwargs)
             except (SimulatorError, SimulatorWarning) as error:
                 raise error.with_traceback(authors_trace(error)) from error.__cause__
+            except Exception as error:
+                raise error.with_traceback(as_written(error.__traceback__)) from error.__cause__
 
         return launcher
 

@@ -5,7 +5,8 @@ Two statements mean something else in a kernel than in Python, and are rewritten
     with E as t: body          becomes   for p in passes(E): with p as t: body
     for i in range(...): body  becomes   for i in runtime_range(...): body
 
-so that a `with` over a matmul iterator is a loop, and a loop counter is a run-time scalar. Anything else stays the
+so that a `with` over a matmul iterator is a loop, and a loop counter is a run-time scalar. One expression costs less
+made over: `t[i:]` becomes `tail(t, i)`, of the same value. Anything else stays the
 author's own code: file, lines, columns, globals dictionary, closure cells and defaults. The names that the rewrite
 brings in begin with a dot, which no author can write, and live in closure cells.
 
@@ -32,8 +33,9 @@ from typing import Any
 
 from ascsim.hw.errors import SimulatorWarning
 from ascsim.language.core.range import range as runtime_range
+from ascsim.language.core.tail import tail
 
-PASSES, RANGE, PASS, OUTER = ".passes", ".range", ".pass", ".outer"
+PASSES, RANGE, TAIL, PASS, OUTER = ".passes", ".range", ".tail", ".pass", ".outer"
 
 
 def passes(manager: Any) -> Iterable[Any]:
@@ -45,12 +47,12 @@ def passes(manager: Any) -> Iterable[Any]:
     return (manager,) if unroll is None else unroll(manager)
 
 
-HELPERS = {PASSES: passes, RANGE: runtime_range}
+HELPERS = {PASSES: passes, RANGE: runtime_range, TAIL: tail}
 
 
 def rewrite(fn: FunctionType) -> FunctionType:
     """`fn` with its loops and `with` statements made over, or `fn` itself where there are none."""
-    found = _definition(fn)
+    found = definition(fn)
     if found is None:
         _warn_of_missing_source(fn)
         return fn
@@ -75,14 +77,15 @@ def rewrite(fn: FunctionType) -> FunctionType:
 
 
 @dataclass(frozen=True)
-class _Definition:
+class Definition:
     """A `def` statement, and the name of the class around it (private names are mangled with it)."""
 
     node: ast.FunctionDef
     owner: str | None
 
 
-def _definition(fn: FunctionType) -> _Definition | None:
+def definition(fn: FunctionType) -> Definition | None:
+    """The statement that defines `fn`, with the line numbers of its file; None where the source cannot be read."""
     code = fn.__code__
     text = "".join(linecache.getlines(code.co_filename, fn.__globals__))
     found = _definitions(text).get((code.co_name, code.co_firstlineno)) if text else None
@@ -96,19 +99,19 @@ def _definition(fn: FunctionType) -> _Definition | None:
 
 
 @lru_cache(maxsize=64)
-def _definitions(text: str) -> dict[tuple[str, int], _Definition]:
+def _definitions(text: str) -> dict[tuple[str, int], Definition]:
     """Every `def` of a file under its name and first line (that of its first decorator, as code objects count)."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return {}
-    found: dict[tuple[str, int], _Definition] = {}
+    found: dict[tuple[str, int], Definition] = {}
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, owner = pending.pop()
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found[node.name, first] = _Definition(node, owner)
+            found[node.name, first] = Definition(node, owner)
         inner = node.name if isinstance(node, ast.ClassDef) else owner
         pending.extend((child, inner) for child in ast.iter_child_nodes(node))
     return found
@@ -174,6 +177,17 @@ class _Transformer(ast.NodeTransformer):
             function.id = RANGE
             self.changed = True
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        key = node.slice
+        if not isinstance(key, ast.Slice) or key.lower is None or key.upper or key.step:
+            return node
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        self.changed = True
+        function = ast.copy_location(ast.Name(TAIL, ast.Load()), node)
+        return ast.copy_location(ast.Call(function, [node.value, key.lower], []), node)
 
 
 def _name(name: str, where: ast.withitem, context: ast.expr_context) -> ast.Name:

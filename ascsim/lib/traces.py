@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+from collections.abc import Callable
+from types import CodeType, TracebackType
 
 from ascsim.hw.errors import FoundError
 from ascsim.hw.findings import locate
 from ascsim.language.core.place import PACKAGE
+from ascsim.language.core.tail import tail
 
 
 def authors_trace(error: BaseException) -> TracebackType | None:
@@ -33,9 +35,18 @@ def _frame_at(name: str, line: int) -> TracebackType | None:
 
 def authors_frames(trace: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of this package."""
+    return _only(trace, lambda code: not code.co_filename.startswith(PACKAGE))
+
+
+def as_written(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without what the rewrite of a kernel has put in the place of an expression."""
+    return _only(trace, lambda code: code is not tail.__code__)
+
+
+def _only(trace: TracebackType | None, kept: Callable[[CodeType], bool]) -> TracebackType | None:
     steps = []
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        if kept(trace.tb_frame.f_code):
             steps.append(trace)
         trace = trace.tb_next
     out: TracebackType | None = None

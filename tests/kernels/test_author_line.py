@@ -123,6 +123,19 @@ def test_an_error_ends_at_the_authors_line_with_the_authors_names(kernel):
 
 
 @asc.jit
+def no_such_slice(x: asc.GlobalAddress, tiles: int):
+    shapes = (1, 2)
+    shapes[x:]  # no such slice
+
+
+def test_pythons_own_error_in_a_slice_ends_at_the_authors_line():
+    with pytest.raises(TypeError, match="slice indices must be integers") as caught:
+        no_such_slice[1](np.ones(TILE, np.float32), 1)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (last.filename, last.name, last.lineno) == (__file__, "no_such_slice", line_of("no such slice"))
+
+
+@asc.jit
 def emptied(queue: asc.TQue, dtype: asc.ConstExpr):
     tensor = queue.deque(dtype)  # nothing in it
     queue.free_tensor(tensor)

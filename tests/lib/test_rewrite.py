@@ -304,6 +304,32 @@ def test_for_else_and_continue_are_pythons():
     assert rewrite(body)() == [0, 2, "else"]
 
 
+def test_a_tail_slice_is_what_python_makes_of_it():
+    def body(log):
+        def note(value):
+            log.append(value)
+            return value
+
+        class Echo:
+            def __getitem__(self, key):
+                return key
+
+        numbers = [1, 2, 3]
+        numbers[2:] = [4, 5]
+        del numbers[3:]
+        inner = [text[1:] for text in ("ab", "cd")]
+        slices = Echo()[1:], Echo()[None:], Echo()[:2], Echo()[1:2], Echo()[1::3], Echo()[1:, 2:]
+        return note(numbers)[note(1) :], inner, slices
+
+    log: list[object] = []
+    assert rewrite(body)(log) == (
+        [2, 4],
+        ["b", "d"],
+        (slice(1, None), slice(None), slice(None, 2), slice(1, 2), slice(1, None, 3), (slice(1, None), slice(2, None))),
+    )
+    assert log == [[1, 2, 4], 1]
+
+
 def test_loops_of_inner_functions_are_rewritten():
     def body():
         def inner():

@@ -1,0 +1,34 @@
+"""`t[i:]` as kernels run it: the rewrite of jit functions turns it into a call of `tail`.
+
+A slice object costs a kernel as much as the view that it asks for: it is made, and read attribute by attribute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .global_tensor import GlobalTensor
+from .ir_value import Int32
+from .tensor import LocalTensor
+
+_local: Any = LocalTensor.__new__
+_global: Any = GlobalTensor.__new__
+
+
+def tail(x: Any, start: Any) -> Any:
+    """`x[start:]`: the usual tensors and offsets in one piece, all else as Python would have it."""
+    offset = start.v if start.__class__ is Int32 else start
+    if offset.__class__ is int:
+        kind = x.__class__
+        if kind is GlobalTensor:
+            out = _global(kind)
+            window = out.window = x.window
+            out.start = x.start + offset * window.size
+            return out
+        if kind is LocalTensor:
+            view = x.place.views.get(offset)
+            if view is not None:
+                out = _local(kind)
+                out.place = view
+                return out
+    return x[start:]
