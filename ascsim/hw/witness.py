@@ -1,7 +1,7 @@
 """The witness of a race: the two accesses in either order, and what that does to the results.
 
-Everything that is ordered before one of the two runs first, then the two, then the rest as the launch had it. Both
-orders are legal; the bytes may still agree (equal values, bytes that nobody reads).
+One order is the launch's own. In the other the later access, with what it needs, runs just before the earlier one, and
+the rest as before. Both are legal; the bytes may still agree (equal values, bytes that nobody reads).
 """
 
 from __future__ import annotations
@@ -93,10 +93,11 @@ def witness(device: Device, first: Entry, second: Entry) -> Witness:
     """Run a recorded launch with two instructions in either order; nothing may order them."""
     assert device.record is not None
     entries = device.record.entries()
-    ahead = [entry for entry in entries if before(entry, first) or before(entry, second)]
-    there = {entry.number for entry in ahead} | {first.number, second.number}
-    rest = [entry for entry in entries if entry.number not in there]
-    ways = ([*ahead, first, second, *rest], [*ahead, second, first, *rest])
+    between = entries[first.number + 1 : second.number]
+    needed = [entry for entry in between if before(entry, second)]
+    others = [entry for entry in between if not before(entry, second)]
+    swapped = [*needed, entries[second.number], entries[first.number], *others]
+    ways = (entries, [*entries[: first.number], *swapped, *entries[second.number + 1 :]])
     results = [execute(device, way) for way in ways]
     orders = tuple(entry.number for entry in ways[0]), tuple(entry.number for entry in ways[1])
     return Witness((words(first), words(second)), orders, compare(*results))

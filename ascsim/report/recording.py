@@ -15,6 +15,7 @@ from ..hw.findings import Finding
 from ..hw.orders import SEEDS, legal_orders
 from ..hw.record import execute
 from ..hw.witness import Difference, Witness, common, compare, pair, witness
+from .advice import Advice, advise
 
 
 class Recording:
@@ -55,6 +56,10 @@ class Recording:
         expected = self.replay()
         made = {order: compare(expected, self.replay(order)) for order in self.orders(seeds)}
         return {order: difference for order, difference in made.items() if difference is not None}
+
+    def advice(self) -> Advice:
+        """What would put the launch in order, or what it could do without."""
+        return advise(self.device)
 
     def pair(self, finding: Finding) -> tuple[Entry, Entry] | None:
         """The two instructions of a finding (the last such pair of the launch), or None if it names none."""
