@@ -16,6 +16,7 @@ from .cross import Cross
 from .errors import ArgumentValueError, SimulatorWarning
 from .findings import Site
 from .global_memory import Arena, GlobalArray
+from .kernel_types import KERNEL_TYPES
 from .ledger import Ledger
 from .memory import Access, Memory
 from .record import Record
@@ -23,18 +24,6 @@ from .scheduler import Scheduler
 from .serving import Servers
 from .soc import Soc
 from .variants import core_class
-
-# KernelType of the vendor's runtime: number -> (name, AIC a group, AIV a group, cross-core flags work)
-KERNEL_TYPES = (
-    ("AIV_ONLY", 0, 1, False),
-    ("AIC_ONLY", 1, 0, False),
-    ("MIX_AIV_HARD_SYNC", 0, 1, True),
-    ("MIX_AIC_HARD_SYNC", 1, 0, True),
-    ("MIX_AIV_1_0", 0, 1, True),
-    ("MIX_AIC_1_0", 1, 0, True),
-    ("MIX_AIC_1_1", 1, 1, True),
-    ("MIX_AIC_1_2", 1, 2, True),
-)
 
 
 class Place(NamedTuple):
