@@ -1,4 +1,7 @@
-"""Plans of copies: blocks of bytes between two sides, each with its own pitch. Stores may update (`atomics`)."""
+"""Plans of copies: blocks of bytes between two sides, each with its own pitch. Stores may update (`atomics`).
+
+Global memory and a local one (UB, L1, L0A or L0B), or UB and UB.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ PAD_LIMIT = 2097151  # bytes of one block of data_copy_pad
 
 
 class Pads(NamedTuple):
-    """Padding of each block in UB: elements left and right, and their value as bytes (None: undefined)."""
+    """Padding of each block in local memory: elements left and right, and their value as bytes (None: undefined)."""
 
     left: int = 0
     right: int = 0
@@ -39,13 +42,14 @@ class Pads(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """`blocks` blocks of `length` bytes; pitches in bytes from start to start."""
+    """`blocks` blocks of `length` bytes; pitches in bytes from start to start. `backwards`: the last source first."""
 
     length: int
     dst_pitch: int
     src_pitch: int
     blocks: int
     pads: Pads = Pads()
+    backwards: bool = False
 
 
 def block_count(core: Core, operation: str, count: int, site: Site) -> None:
@@ -108,22 +112,23 @@ def _tensor_end(core: Core, operation: str, here: Place, name: str, piece: Piece
     past = end - here.start - here.nbytes
     assert here.memory is not None
     if past > 0 and end <= here.memory.size:
-        text = f"{name} reaches {past} bytes past its tensor ({here.nbytes} bytes at byte {here.start} of UB)"
+        where = f"{here.nbytes} bytes at byte {here.start} of {here.memory.name}"
+        text = f"{name} reaches {past} bytes past its tensor ({where})"
         report(core, "OOB_BUF", text, site, operation)
 
 
 def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, site: Site) -> Plan:
-    """Global memory to UB."""
-    length, pitch, src_pitch, count, pads = moves
+    """Global memory to a local one."""
+    length, pitch, src_pitch, count, pads, backwards = moves
+    memory = here.memory
+    assert memory is not None
     filled = -(-(length + (pads.left + pads.right) * pads.size) // BLOCK) * BLOCK
     piece = _piece(here.start, filled, pitch, count)
     _tensor_end(core, operation, here, "dst", piece, site)
-    region = core.region("UB", (piece,), f"{operation}: dst", site)
-    memory = here.memory
-    assert memory is not None
-    contiguous = count == 1 or (pitch == length == src_pitch)
+    region = core.region(memory.name, (piece,), f"{operation}: dst", site)
+    contiguous = count == 1 or (pitch == length == src_pitch and not backwards)
     cycles = core.device.cost.load(length * count, count, gm_address=at, gm_pitch=src_pitch if count > 1 else 0)
-    shape = gm_shape(length, src_pitch, count)
+    shape = gm_shape(length, src_pitch, count if src_pitch else 1)
     voids = view = None
     if filled == length and contiguous:
         start, end = here.start, here.start + length * count
@@ -132,14 +137,16 @@ def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, si
         defined = partial(_carry, memory.defined[start:end])
     else:
         rows = _rows(memory.bytes.data, here.start, filled, pitch, count)
+        known = np.lib.stride_tricks.as_strided(memory.defined[here.start :], (count, filled), (pitch, 1))
+        if backwards:
+            rows, known = rows[::-1], known[::-1]
         left = pads.left * pads.size
         run = partial(_load_rows, rows[:, left : left + length], src_pitch, _fills(rows, length, pads))
-        known = np.lib.stride_tricks.as_strided(memory.defined[here.start :], (count, filled), (pitch, 1))
         defined = partial(_carry_rows, known, length, src_pitch, count, pads)
         if pads.value is None and not pads.repeats_first:
             edges = [(0, left), (left + length, filled - left - length)]
             pieces = tuple(_piece(here.start + off, n, pitch, count) for off, n in edges if n)
-            voids = core.region("UB", pieces, operation, site) if pieces else None
+            voids = core.region(memory.name, pieces, operation, site) if pieces else None
     return Plan(operation, core.pipes["MTE2"], (), (region,), run, cycles, shape, carry=defined, voids=voids, view=view)
 
 
@@ -180,13 +187,13 @@ def _carry_rows(
 
 
 def store_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, site: Site) -> Plan:
-    """UB to global memory."""
-    length, dst_pitch, pitch, count, _ = moves
-    piece = _piece(here.start, length, pitch, count)
-    _tensor_end(core, operation, here, "src", piece, site)
-    region = core.region("UB", (piece,), f"{operation}: src", site)
+    """A local memory to global memory."""
+    length, dst_pitch, pitch, count, *_ = moves
     memory = here.memory
     assert memory is not None
+    piece = _piece(here.start, length, pitch, count)
+    _tensor_end(core, operation, here, "src", piece, site)
+    region = core.region(memory.name, (piece,), f"{operation}: src", site)
     cycles = core.device.cost.store(length * count, count, gm_address=at, gm_pitch=dst_pitch if count > 1 else 0)
     shape = gm_shape(length, dst_pitch, count, True, atomics.kind(core))
     view = None
@@ -220,7 +227,7 @@ def _update(update: Any, new: np.ndarray, strides: tuple[int, int], array: Globa
 
 def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Moves, site: Site) -> Plan:
     """UB to UB, on the vector pipe."""
-    length, dst_pitch, src_pitch, count, _ = moves
+    length, dst_pitch, src_pitch, count, *_ = moves
     pieces = _piece(to.start, length, dst_pitch, count), _piece(source.start, length, src_pitch, count)
     for place, name, piece in zip((to, source), ("dst", "src"), pieces, strict=True):
         _tensor_end(core, operation, place, name, piece, site)

@@ -14,12 +14,13 @@ CUBE = "the cube side"
 
 BASIC = {
     CUBE: (
-        "set_aipp_functions load_image_to_local init_const_value load_data "
-        "load_data_with_sparse load_data_with_transpose set_load_data_boundary set_load_data_padding_value set_load_data_repeat"
+        "set_aipp_functions load_image_to_local "
+        "init_const_value load_data_with_sparse load_data_with_transpose "
+        "set_load_data_boundary set_load_data_padding_value set_load_data_repeat"
     ),
 }
 ADVANCED = {
-    CUBE: "Matmul MatmulType get_matmul_api_tiling register_matmul",
+    CUBE: "get_matmul_api_tiling",
 }
 HOST = {
     CUBE: (

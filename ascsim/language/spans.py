@@ -41,7 +41,7 @@ def span(core: Core, where: Place, nbytes: int, name: str, operation: str, site:
     if past > 0 and where.start + nbytes <= where.memory.size:
         text = f"{name} has {where.nbytes} bytes, {nbytes} are used: {past} bytes past its tensor"
         report(core, "OOB_BUF", text, site, operation)
-    return core.region("UB", ((where.start, ((nbytes, 1),)),), f"{operation}: {name}", site)
+    return core.region(where.memory.name, ((where.start, ((nbytes, 1),)),), f"{operation}: {name}", site)
 
 
 def words(where: Place, shape: tuple[int, ...], size: int, strides: tuple[int, ...] | None = None) -> np.ndarray:

@@ -10,6 +10,7 @@ from .determine_compute_sync import *
 from .dump_tensor import *
 from .fixpipe import *
 from .list_tensor import *
+from .load_data import *
 from .meetings import *
 from .merging import *
 from .mmad import *

@@ -1,8 +1,8 @@
-"""Copies between global memory and UB, and inside UB.
+"""Copies between global memory and a local one, inside UB, and from L1 to the bias table.
 
-Pages: DataCopy (GM and UB contiguous; strided; slices; UB to UB), DataCopyPad, SetPadValue.
-A copy moves whole 32-byte blocks, data_copy_pad single bytes on the global side. Masks never apply.
-Copies to and from the cube side's memories, quantising and layout-changing forms are not simulated yet.
+Pages: DataCopy (GM and UB contiguous; strided; slices; UB to UB; GM to L1; L1 to GM; L1 to bias table), DataCopyPad,
+SetPadValue. A copy moves whole 32-byte blocks, data_copy_pad single bytes on the global side. Masks never apply.
+Which memories are joined stands in `paths`, copies that make fractals in `data_copy_nd2nz`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from typing import Any
 from ...hw.core import PLAIN_STORE, Core
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
 from ...hw.findings import Site, author
-from ...hw.instruction import Plan
 from .. import copies
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import Int32, unwrap
-from ..core.place import VECTOR_POSITIONS, Place, index, report, running
+from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import (
     DataCopyCO12DstParams,
@@ -29,10 +28,12 @@ from ..core.types import (
     Nd2NzParams,
     Nz2NdParamsFull,
 )
-from ..operand import aligned, local
-from ..plans import present, zero
+from ..paths import EXACT, THROUGH_GM, way
+from ..plans import zero
 from ..signatures import signatures
 from ..slices import moves_of_slices
+from .data_copy_nd2nz import nd2nz
+from .fixpipe import copy_out
 
 BLOCK = 32
 
@@ -48,19 +49,22 @@ def data_copy(
     slice_list1: Any = None,
     slice_list2: Any = None,
 ) -> None:
-    """Copy between global memory and UB, or inside UB.
+    """Copy between global memory and UB or L1, inside UB, or from L1 to the bias table.
 
         data_copy(dst, src, count)
         data_copy(dst, src, repeat_params)
         data_copy(dst, src, repeat_params, enhanced_params)
         data_copy(dst, src, slice_list1, slice_list2, dim_value)
+        data_copy(dst, src, intri_params)                            Nd2NzParams: see `data_copy_nd2nz`
 
     `count`: elements; their bytes are rounded down to whole 32-byte blocks (warning MISALIGNED_LEN). `repeat_params`:
     DataCopyParams: block_count 0 to 4095 blocks of block_len, with gaps src_stride and dst_stride, all three in 32-byte
     blocks. Slices: lists of SliceInfo, innermost axis first, of dst and of src; index and gap in elements, burst_len in
-    32-byte blocks. Local operands lie at multiples of 32 bytes; both sides have one type. GM to UB goes to MTE2, UB to
-    GM to MTE3, UB to UB to V. Faults: BAD_POSITION, BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings:
-    OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH. Page: DataCopy.
+    32-byte blocks. Local operands lie at multiples of 32 bytes, in the bias table of 64; both sides have one type. GM
+    to UB and L1 goes to MTE2, UB and L1 to GM to MTE3, UB to UB to V, L1 to the bias table to MTE1: there block_len and
+    dst_stride count 64 bytes, types are int32 and float32, and a float16 source becomes float32. Faults: BAD_POSITION,
+    BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings: OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH.
+    Pages: DataCopy (all of a pair of memories).
     """
     if count.__class__ is Int32:
         count = count.v
@@ -83,10 +87,8 @@ def data_copy(
         _slices(dst, src, form, enhanced_params if slice_list2 is None else slice_list2, dim_value, site)
     elif isinstance(form, DataCopyParams):
         _strided(dst, src, form, enhanced_params, site)
-    elif isinstance(form, (Nd2NzParams, Nz2NdParamsFull, DataCopyCO12DstParams)):
-        raise NotSimulatedError(
-            "data_copy", f"the form with {type(form).__name__} belongs to the cube side, not built yet"
-        )
+    elif form.__class__ in LAYOUTS:
+        LAYOUTS[form.__class__](running("data_copy"), dst, src, form, site)
     elif form is None:
         raise ArgumentTypeError(
             "data_copy", "says neither how many elements nor which blocks", rule="count or parameters"
@@ -95,6 +97,12 @@ def data_copy(
         _contiguous(dst, src, index(form, "data_copy", "count"), site)
 
 
+def _unbuilt(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
+    raise NotSimulatedError("data_copy", f"the form with {type(params).__name__} is not built yet")
+
+
+# forms that change the layout: called with core, dst, src, params, call site
+LAYOUTS: dict[type, Any] = {Nd2NzParams: nd2nz, Nz2NdParamsFull: _unbuilt, DataCopyCO12DstParams: copy_out}
 data_copy.__overloads__ = signatures(  # type: ignore[attr-defined]
     "dst, src, count",
     "dst, src, repeat_params",
@@ -110,18 +118,19 @@ def _contiguous(dst: Any, src: Any, count: int, site: Site) -> None:
     if count < 0:
         text = f"count = {count}; rule: 0 or more elements; nearest legal value: 0"
         report(core, "BAD_MASK", text, site, "data_copy")
-    nbytes = count * size // BLOCK * BLOCK
+    along = way(core, dst, src, "data_copy", site)
+    nbytes = count * size // along.block * along.block
     if nbytes != count * size:
         text = (
-            f"count = {count} asks for {count * size} bytes, {nbytes} are moved: copies go by whole 32-byte blocks; "
-            "data_copy_pad moves single bytes"
+            f"count = {count} asks for {count * size} bytes, {nbytes} are moved: copies go by whole "
+            f"{along.block}-byte blocks; data_copy_pad moves single bytes"
         )
         report(core, "MISALIGNED_LEN", text, site, "data_copy")
     if not nbytes:
         if count * size == 0:
             zero(core, "count", "data_copy", site)
         return
-    _issue(core, "data_copy", dst, src, copies.Moves(nbytes, 0, 0, 1), site, count)
+    along.issue(core, "data_copy", dst, src, copies.Moves(nbytes, nbytes, nbytes, 1), site, count)
 
 
 def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Site) -> None:
@@ -142,18 +151,20 @@ def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Si
     if not params.block_count or not params.block_len:
         zero(core, "block_count" if not params.block_count else "block_len", "data_copy", site)
         return
-    length = params.block_len * BLOCK
+    along = way(core, dst, src, "data_copy", site)
+    length = params.block_len * along.block
     moves = copies.Moves(
-        length, length + params.dst_stride * BLOCK, length + params.src_stride * BLOCK, params.block_count
+        length, length + params.dst_stride * along.block, length + params.src_stride * BLOCK, params.block_count
     )
-    _issue(core, "data_copy", dst, src, moves, site, params)
+    along.issue(core, "data_copy", dst, src, moves, site, params)
 
 
 def _slices(dst: Any, src: Any, dst_slices: Any, src_slices: Any, dim_value: Any, site: Site) -> None:
     core = running("data_copy")
     size = _element_size("data_copy", dst, src)
+    along = way(core, dst, src, "data_copy", site, EXACT)
     for dst_at, src_at, moves in moves_of_slices(core, dst, src, dst_slices, src_slices, dim_value, size, site):
-        _issue(core, "data_copy", dst[dst_at:], src[src_at:], moves, site, ("data_copy", moves))
+        along.issue(core, "data_copy", dst[dst_at:], src[src_at:], moves, site, ("data_copy", moves))
 
 
 def _element_size(operation: str, dst: Any, src: Any) -> int:
@@ -186,7 +197,7 @@ def data_copy_pad(
     site = author(1)
     core = running("data_copy_pad")
     if nd2nz_params is not None or isinstance(pad_params, Nd2NzParams):
-        raise NotSimulatedError("data_copy_pad", "the ND-to-NZ form belongs to the cube side, not built yet")
+        raise NotSimulatedError("data_copy_pad", THROUGH_GM)
     if not isinstance(data_copy_params, (DataCopyExtParams, DataCopyParams)):
         raise ArgumentTypeError(
             "data_copy_pad",
@@ -205,6 +216,7 @@ def data_copy_pad(
         )
     params = data_copy_params
     size = _element_size("data_copy_pad", dst, src)
+    along = way(core, dst, src, "data_copy_pad", site, EXACT)
     copies.block_count(core, "data_copy_pad", params.block_count, site)
     if params.block_len % size:
         nearest = params.block_len // size * size
@@ -240,9 +252,7 @@ def data_copy_pad(
             pitch + params.src_stride * BLOCK,
             params.block_count,
         )
-    if not (isinstance(dst, GlobalTensor) or isinstance(src, GlobalTensor)):
-        report(core, "BAD_POSITION", "one operand; rule: lies in global memory", site, "data_copy_pad")
-    _issue(core, "data_copy_pad", dst, src, moves, site, ("data_copy_pad", moves))
+    along.issue(core, "data_copy_pad", dst, src, moves, site, ("data_copy_pad", moves))
 
 
 data_copy_pad.__overloads__ = signatures(  # type: ignore[attr-defined]
@@ -263,74 +273,6 @@ def set_pad_value(padding_value: Any, pos: Any = TPosition.MAX) -> None:
     if not isinstance(value, (int, float)):
         raise ArgumentTypeError("set_pad_value", "is no number", operand="padding_value", value=padding_value)
     core.pad_value = value
-
-
-def _issue(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, site: Site, key: Any) -> None:
-    """Issue a copy between global memory and UB; its plan is remembered under `key`."""
-    if isinstance(dst, LocalTensor) and isinstance(src, GlobalTensor):
-        here, tensor, load = _local(core, dst, "dst", operation, site), src, True
-    elif isinstance(src, LocalTensor) and isinstance(dst, GlobalTensor):
-        here, tensor, load = _local(core, src, "src", operation, site), dst, False
-    else:
-        _inside(core, operation, dst, src, moves, site)
-        return
-    if not present(core, here.memory, operation, site):
-        return
-    window, at = tensor.window, tensor.start
-    plans: Any = here.loads if load else here.stores
-    if not load and core.atomic is not PLAIN_STORE:
-        key = (core.atomic, key)
-    plan = plans.get(key)
-    if plan is not None and plan.phase == at & 511 and at + plan.span <= window.end and window.dtype is here.dtype:
-        core.issue(plan, site, window.array, at)
-        return
-    if window.dtype is not here.dtype:
-        text = f"dst has type {dst.dtype}, src has {src.dtype}; rule: one type for both"
-        report(core, "BAD_DTYPE", text, site, operation)
-    aligned(core, here, "dst" if load else "src", operation, site)
-    make = copies.load_plan if load else copies.store_plan
-    plan = make(core, operation, here, moves, at, site)
-    _inside_window(core, operation, tensor, plan, "src" if load else "dst", site)
-    plan.phase = at & 511
-    if core.told:
-        core.told = False  # as in `Place.keep`
-    else:
-        plans[key] = plan
-    core.issue(plan, site, window.array, at)
-
-
-def _local(core: Core, tensor: LocalTensor, name: str, operation: str, site: Site) -> Place:
-    where = local(core, tensor, name, operation, site, _KNOWN)
-    if where.position not in VECTOR_POSITIONS:
-        raise NotSimulatedError(operation, f"copies of {where.position.name} belong to the cube side, not built yet")
-    return where
-
-
-_KNOWN = frozenset(position for position in TPosition if position not in (TPosition.GM, TPosition.MAX, TPosition.CO2))
-
-
-def _inside_window(core: Core, operation: str, tensor: GlobalTensor, plan: Plan, name: str, site: Site) -> None:
-    """A copy past the declared end of its global tensor, but inside the argument."""
-    window = tensor.window
-    assert plan.gm is not None
-    assert window.array is not None
-    past = tensor.start + plan.gm.span - window.end
-    if past > 0 and tensor.start + plan.gm.span <= window.array.nbytes:
-        text = f"{name} reaches {past} bytes past the buffer that set_global_buffer declared for {window.array.name!r}"
-        report(core, "OOB_BUF", text, site, operation)
-
-
-def _inside(core: Core, operation: str, dst: Any, src: Any, moves: copies.Moves, site: Site) -> None:
-    """UB to UB, a vector instruction; anything else that is no path of this chip is refused."""
-    to, source = _local(core, dst, "dst", operation, site), _local(core, src, "src", operation, site)
-    if not present(core, to.memory, operation, site):
-        return
-    if to.dtype is not source.dtype:
-        text = f"dst has type {to.dtype}, src has {source.dtype}; rule: one type for both"
-        report(core, "BAD_DTYPE", text, site, operation)
-    aligned(core, to, "dst", operation, site)
-    aligned(core, source, "src", operation, site)
-    core.issue(copies.local_plan(core, operation, to, source, moves, site), site)
 
 
 __all__ = ["data_copy", "data_copy_pad", "set_pad_value"]

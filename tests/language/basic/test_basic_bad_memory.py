@@ -63,7 +63,7 @@ COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "both global": (
         lambda g: data_copy(g, g, 8),
         OperandError,
-        ("BAD_POSITION", "dst = GlobalTensor", "a LocalTensor"),
+        ("BAD_POSITION", "no way from GM to GM", "GM to UB, UB to GM"),
     ),
     "no buffer": (
         lambda g: data_copy(f(), GlobalTensor(), 8),
@@ -97,7 +97,7 @@ COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "cube form": (
         lambda g: data_copy(f(), g, Nd2NzParams(1, 1, 1, 0, 1, 1, 1, 0)),
         NotSimulatedError,
-        ("Nd2NzParams", "cube side"),
+        ("Nd2NzParams", "a program of the library"),
     ),
     "slices": (lambda g: data_copy(f(), g, [SliceInfo()], 3, 1), ArgumentTypeError, ("slice_list2 = 3", "SliceInfo")),
     "slice of UB": (
@@ -149,7 +149,7 @@ COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "pad inside UB": (
         lambda g: data_copy_pad(f(), f(512), DataCopyExtParams(1, 4, 0, 0, 0)),
         OperandError,
-        ("BAD_POSITION", "lies in global memory"),
+        ("BAD_POSITION", "no way from UB to UB; rule: GM to UB, UB to GM"),
     ),
     "pad parameters": (
         lambda g: data_copy_pad(f(), g, 4),
@@ -188,9 +188,9 @@ def test_fault_of_a_copy(name):
         assert text in message
 
 
-def test_copies_of_the_cube_side_say_that_they_are_not_built():
-    with pytest.raises(NotSimulatedError, match="A1 belong to the cube side"):
-        launch(lambda a: data_copy(ub(dt.float32, 0, 64, TPosition.A1), at(a), 8), np.ones(64, np.float32), kind="mix")
+def test_a_copy_from_ub_to_l1_says_that_it_is_not_built():
+    with pytest.raises(NotSimulatedError, match="through global memory with a registered matmul object"):
+        launch(lambda a: data_copy(ub(dt.float32, 0, 64, TPosition.A1), f(), 8), np.ones(64, np.float32), kind="mix")
 
 
 # name: (call on a global tensor of 64 ones and one of 200 bytes' worth, code, words); a warning, strict raises
