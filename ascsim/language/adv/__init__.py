@@ -7,6 +7,7 @@ from typing import NoReturn
 from ..missing import ADVANCED, refuse
 from .activation import *
 from .math import *
+from .matmul import *
 from .matmul_config import *
 from .normalization import *
 from .quantization import *

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...hw.core import Core
-from ...hw.errors import NotSimulatedError
 from ...hw.events import EVENT_NUMBER
 from ...hw.findings import Site
 from ..core.place import Place
@@ -200,8 +199,6 @@ class Cube(CopyOut):
             corner = (at_k, at_line) if across else (at_line, at_k)
             self.bring(source, stored, corner, rows, columns, site)
         inside = Block(lines, k, (row - outer * step.lines) * base, (ki - first * step.k) * cut.base_k, across)
-        if across and inside.line % min(c0_of(where.dtype), 32) and where.dtype.size == 1:
-            raise NotSimulatedError("Matmul", "int8 blocks of 16 odd columns in one load are not built yet")
         return stored, inside, new
 
     def bring(self, source: InGm, to: Stored, corner: tuple[int, int], rows: int, columns: int, site: Site) -> None:

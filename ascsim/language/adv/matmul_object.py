@@ -18,7 +18,7 @@ from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, T
 from ..core.global_tensor import GlobalTensor
 from ..core.place import VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
-from ..fractals import SIDE
+from ..fractals import SIDE, c0_of
 from . import tiling_rules
 from .matmul_buffers import Kinds
 from .matmul_config import MatmulConfig
@@ -136,6 +136,12 @@ class MatmulObject:
                     rule = f"base_{field} of the tiling, {given}"
                     operand = f"matmul_config.basic_{field}"
                     raise ArgumentValueError(operation, operand=operand, rule=rule, nearest=given)
+            for kind, across, field in ((self.a, transposed[0], "m"), (self.b, not transposed[1], "n")):
+                base, c0 = getattr(cut, f"base_{field}"), c0_of(kind.dtype)
+                together = kind.format == CubeFormat.NZ or (self.mdl and getattr(cut, f"step_{field}") > 1)
+                if across and together and base % c0:
+                    operand, rule = f"tiling.base_{field}", f"a multiple of {c0}: whole columns of fractals as stored"
+                    raise ArgumentValueError(operation, operand=operand, value=base, rule=rule, nearest=line(base, c0))
             self.cut = cut
         return self.cut
 
@@ -220,6 +226,7 @@ class MatmulObject:
         cube.owner = self
         self.fresh = False
         cube.use(cut, self.kinds(product), site)
+        cube.forget(site)
         return Blocks(product, cube.walk(product, site))
 
     def all(
@@ -249,8 +256,8 @@ class MatmulObject:
         for number, (mi, ni) in enumerate(rounds[0].walk):
             buffer = number % len(layout.l0c)
             for i, product in enumerate(products):
-                cube.compute(product, mi, ni, layout.l0c[buffer], buffer, i > 0, site)
                 cube.forget(site)
+                cube.compute(product, mi, ni, layout.l0c[buffer], buffer, i > 0, site)
             cube.copy(products[0], mi, ni, number, layout.l0c[buffer], buffer, target, site)
         self.finish(cube, site)
 
@@ -308,34 +315,31 @@ class MatmulObject:
             cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, sequential, site)
 
 
+_ALIKE = (VECTOR_POSITIONS, IN_L1)  # positions of one memory
+
+
 def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:
     """A tensor handed to a call, which must be of the type that the object was made for."""
+    given = TPosition.GM
     if isinstance(tensor, GlobalTensor):
         if tensor.window.array is None:
             rule = "call set_global_buffer first"
             raise ArgumentTypeError(operation, "has no buffer yet", operand=name, value=tensor, rule=rule)
-        legal = (TPosition.GM,)
-        given = TPosition.GM
     elif isinstance(tensor, LocalTensor):
         where = tensor.place
         if where.fault is not None:
             report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
         given = where.live.position
-        legal = VECTOR_POSITIONS if kind.position in VECTOR_POSITIONS else IN_L1  # type: ignore[assignment]
     else:
         rule = "a GlobalTensor or LocalTensor"
         raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
-    if kind.position not in legal or given not in legal:
+    alike = next((positions for positions in _ALIKE if kind.position in positions), {kind.position})
+    if given not in alike:
         text = f"{name} lies in {given.name}; rule: {kind.position.name}, as its MatmulType says"
         report(core, "BAD_POSITION", text, site, operation)
     if tensor.dtype is not kind.dtype:
-        report(
-            core,
-            "BAD_DTYPE",
-            f"{name} has type {tensor.dtype}; rule: {kind.dtype}, as its MatmulType says",
-            site,
-            operation,
-        )
+        text = f"{name} has type {tensor.dtype}; rule: {kind.dtype}, as its MatmulType says"
+        report(core, "BAD_DTYPE", text, site, operation)
     return tensor
 
 
