@@ -22,13 +22,6 @@ BASIC = {
 ADVANCED = {
     CUBE: "get_matmul_api_tiling",
 }
-HOST = {
-    CUBE: (
-        "BatchMatmulTiling CubeFormat DataType DequantType MatmulApiTiling MatmulConfigParams MatrixMadType "
-        "MatrixTraverse MultiCoreMatmulTiling PlatformAscendC PlatformAscendCManager ScheduleType TPosition "
-        "get_ascendc_platform"
-    ),
-}
 
 
 def refuse(groups: dict[str, str], module: str, name: str) -> NoReturn:

@@ -12,7 +12,7 @@ from ascsim.language import adv, missing
 from ascsim.lib import host
 
 NAMES = json.loads((Path(__file__).parent / "api_names.json").read_text())  # names of the API by module
-MODULES = {"asc": (ascsim, missing.BASIC), "asc.adv": (adv, missing.ADVANCED), "asc.lib.host": (host, missing.HOST)}
+MODULES = {"asc": (ascsim, missing.BASIC), "asc.adv": (adv, missing.ADVANCED), "asc.lib.host": (host, {})}
 
 
 def listed(groups: dict[str, str]) -> list[str]:

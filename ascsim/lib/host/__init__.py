@@ -1,11 +1,25 @@
-"""Matmul tiling on the host: not built yet."""
+"""Matmul tiling on the host. Gathers names only."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from .base import MatmulConfigParams
+from .enums import CubeFormat, DataType, DequantType, MatrixMadType, MatrixTraverse, ScheduleType, TPosition
+from .platform import PlatformAscendC, PlatformAscendCManager, get_ascendc_platform
+from .tiling import BatchMatmulTiling, MatmulApiTiling, MultiCoreMatmulTiling
 
-from ascsim.language.missing import HOST, refuse
-
-
-def __getattr__(name: str) -> NoReturn:
-    refuse(HOST, __name__, name)
+__all__ = [
+    "BatchMatmulTiling",
+    "CubeFormat",
+    "DataType",
+    "DequantType",
+    "MatmulApiTiling",
+    "MatmulConfigParams",
+    "MatrixMadType",
+    "MatrixTraverse",
+    "MultiCoreMatmulTiling",
+    "PlatformAscendC",
+    "PlatformAscendCManager",
+    "ScheduleType",
+    "TPosition",
+    "get_ascendc_platform",
+]
