@@ -20,18 +20,21 @@ if TYPE_CHECKING:
     from .rows import Row
 
 
-def separate(ops: Sequence[Strided], works: Sequence[Work]) -> bool:
-    """Whether all repeats may be computed at once: no source is touched by a write meant for another element."""
+def separate(ops: Sequence[Strided], works: Sequence[Work], whole: Sequence[Sequence[Part]]) -> bool:
+    """Whether all repeats may be computed at once: no source is touched by a write meant for another element.
+
+    `whole`: the `parts` of the operands, destination first.
+    """
     dst = ops[0]
     many = sum(times for _, times in works) > 1
     blocks = -(-max(runs[-1][1] for runs, _ in works) * dst.size // BLOCK)  # of a repeat, most
     if many and dst.repeat < blocks * dst.block and _self_overlapping(dst, works):
         return False
-    low, high = _extent(dst, works)
-    for src in ops[1:]:
+    low, high = _extent(dst, 0, whole)
+    for i, src in enumerate(ops[1:], 1):
         if src.place.start == dst.place.start and src.size == dst.size and _same(src, dst, many):
             continue
-        a, b = _extent(src, works)
+        a, b = _extent(src, i, whole)
         if a < high and low < b:
             return False
     return True
@@ -73,9 +76,9 @@ def footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
     return out
 
 
-def _extent(operand: Strided, works: Sequence[Work]) -> tuple[int, int]:
+def _extent(operand: Strided, i: int, whole: Sequence[Sequence[Part]]) -> tuple[int, int]:
     """First byte and one past the last of an operand."""
-    pieces = [part.piece(0, operand.size) for step in parts([operand], works) for part in step]
+    pieces = [part.piece(i, operand.size) for step in whole for part in step]
     return min(first for first, _ in pieces), max(last_byte(piece) for piece in pieces)
 
 

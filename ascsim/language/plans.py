@@ -115,7 +115,7 @@ def build(
     write = region(core, ops[0], 0, whole, row.name, site)
     if row.reads_dst:
         reads.append(write)
-    together = separate(ops, works)  # after the ends of the memory, lest it look through what is not there
+    together = separate(ops, works, whole)  # after the ends of the memory, lest it look through what is not there
     if not together:
         judged(core, row, ops, works, site)
     steps = whole if together else parts([*ops, *hidden], works, one_by_one=True)

@@ -80,11 +80,13 @@ def _plan(core: Core, dst: Any, src: Any, registers: Mask, times: int, key: tupl
     if not works:
         zero(core, "mask" if times else "repeat_time", "copy", site)
         return None
+    whole = parts(ops, works)
     for i, operand in enumerate(ops):  # in counter mode a repeat may be longer than UB
-        pieces = tuple(part.piece(i, operand.size) for step in parts(ops, works) for part in step)
+        pieces = tuple(part.piece(i, operand.size) for step in whole for part in step)
         core.region("UB", pieces, f"copy: {operand.name}", site)
     plan = build(core, ROW, ops, works, site)
-    plan.carry = partial(_carry, _known(ops, parts(ops, works, one_by_one=not separate(ops, works))))
+    steps = whole if separate(ops, works, whole) else parts(ops, works, one_by_one=True)
+    plan.carry = partial(_carry, _known(ops, steps))
     return plan
 
 
