@@ -97,6 +97,12 @@ class Cost:
         """GM to L1 with conversion to fractals: `rows` contiguous pieces of `row` bytes."""
         return ceil(ND2NZ_START + rows * max(ND2NZ_ROW, row / ND2NZ_RATE))
 
+    def windows(self, memory: str, stride: int, kernel_rows: int) -> float:
+        """Factor of an image-to-column load by the windows' stride along the width and the filter's rows. doc"""
+        parts = 2 * stride + 2 * (memory == "L0B") + (kernel_rows if kernel_rows > 1 else 0)
+        floor = 32 if memory == "L0A" else 512 / 18  # bytes a cycle
+        return L1_RATE[memory] / (max(floor, 512 / parts) if stride in (1, 2, 4, 8) else floor)
+
     def load_l0(self, memory: str, nbytes: int, slower: float = 1.0) -> int:
         """L1 to L0A, L0B or the bias table; `slower` is the factor of an image-to-column load's windows."""
         return LOAD_START[memory] + ceil(nbytes * slower / L1_RATE[memory])

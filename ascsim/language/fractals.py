@@ -73,6 +73,18 @@ class Fractals:
         """Whole fractals as (rows of fractals, rows inside, columns of fractals, columns inside), sharing bytes."""
         return np.ndarray(self.shape, self.dtype.np, memory.bytes.data, self.start, self.strides)
 
+    def rectangles(self, flat: np.ndarray, kind: str) -> list[tuple[slice, slice, np.ndarray]]:
+        """The matrix in up to four rectangles: its rows, its columns, and a view of their elements, in bytes or
+        definedness, as (rows of fractals, rows inside, columns of fractals, columns inside)."""
+        return [
+            (
+                slice(row, row + counts[0] * counts[1]),
+                slice(column, column + counts[2] * counts[3]),
+                np.ndarray(counts, kind, flat.data, self.at(row, column), self.strides),
+            )
+            for row, column, counts in self._parts()
+        ]
+
     def at(self, row: int, column: int) -> int:
         """Byte of an element."""
         (high, wide), (s0, s1, s2, s3) = self.fractal, self.strides
@@ -82,12 +94,16 @@ class Fractals:
         """The footprint of the elements, or of all the fractals that hold them; up to four rectangles."""
         if whole:
             return (self._piece(0, 0, *self.shape),)
+        return tuple(self._piece(row, column, *counts) for row, column, counts in self._parts())
+
+    def _parts(self) -> list[tuple[int, int, tuple[int, int, int, int]]]:
+        """Rectangles of whole fractals, and of those at the edges: first row, first column, counts as in `shape`."""
         high, wide = self.fractal
-        return tuple(
-            self._piece(first_row, first_column, many, rows, wide_many, columns)
-            for first_row, many, rows in _cut(self.rows, high)
-            for first_column, wide_many, columns in _cut(self.columns, wide)
-        )
+        return [
+            (row, column, (many_rows, rows, many_columns, columns))
+            for row, many_rows, rows in _cut(self.rows, high)
+            for column, many_columns, columns in _cut(self.columns, wide)
+        ]
 
     def _piece(self, row: int, column: int, *counts: int) -> Piece:
         return self.at(row, column), dims_of(zip(counts, self.strides, strict=True), self.dtype.size)

@@ -11,6 +11,7 @@ from .dump_tensor import *
 from .fixpipe import *
 from .list_tensor import *
 from .load_data import *
+from .load_data_3d import *
 from .meetings import *
 from .merging import *
 from .mmad import *

@@ -1,4 +1,4 @@
-"""load_data: fractals from L1 or global memory to L0A and L0B. Pages: LoadData (2D), LoadData (GM to L1, 2D).
+"""load_data: fractals from L1 or global memory to L0A, L0B and L1. Pages: LoadData (2D), LoadData (GM to L1, 2D).
 
 The image-to-column forms (LoadData3DParams...) stand in `load_data_3d`.
 """
@@ -16,13 +16,20 @@ from ..core.dtype import bfloat16, float16, float32, int8, int16, int32, uint8, 
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, report, running
-from ..core.types import LoadData2DParams, LoadData2DParamsV2
+from ..core.types import (
+    LoadData2DParams,
+    LoadData2DParamsV2,
+    LoadData3DParamsV1,
+    LoadData3DParamsV2,
+    LoadData3DParamsV2Pro,
+)
 from ..fractals import BLOCK, FRACTAL, SIDE
 from ..moves import Side, move_plan
 from ..operand import aligned, local, typed
 from ..paths import load, one_type
 from ..plans import present, zero
 from ..signatures import signatures
+from .load_data_3d import by_fields, by_words
 
 NAME = "load_data"
 TYPES = (int8, uint8, int16, uint16, float16, bfloat16, int32, uint32, float32)
@@ -39,7 +46,12 @@ def load_data(dst: Any, src: Any, params: Any) -> None:
     The first fractal is start_index; sources are src_stride apart from start to start (0: the same again),
     destinations dst_gap from end to start, all in fractals; repeat_times 0 to 255. if_transpose: each fractal of 16 x
     16 elements of 16 bits is transposed, from L1 only. addr_mode 1: towards lower sources, from global memory to L1
-    only. sid has no effect. LoadData2DParamsV2 exists on other chips only.
+    only. sid has no effect.
+
+    LoadData3DParamsV2: m_extension rows from m_start_pt and k_extension columns from k_start_pt of the column matrix of
+    a feature map (`columns`) in L1, l1_h by l1_w pixels of channel_size channels; to L0A in ZZ order, with en_transpose
+    the transposed matrix (types of 16 and 32 bits), to L0B in ZN order, never 8-bit types; MTE1. LoadData3DParamsV2Pro:
+    the same from packed words, the feature map as the last load set it. Other structures belong to other chips.
 
     L0A and L0B operands lie at multiples of 512 bytes, L1 ones of 32. Types: int8, uint8, int16, uint16, float16,
     bfloat16, int32, uint32, float32; one for both. Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OOB_PHYS, OOB_GM;
@@ -132,10 +144,25 @@ def _from_global(core: Core, dst: Any, src: GlobalTensor, params: LoadData2DPara
     load(core, NAME, dst, src[start * FRACTAL // src.dtype.size :], moves, site, (LoadData2DParams, params.key))
 
 
-def _other_chip(core: Core, dst: Any, src: Any, params: LoadData2DParamsV2, site: Site) -> None:
-    raise NotSimulatedError(NAME, "LoadData2DParamsV2 exists on other chips only; LoadData2DParams loads the same")
+def _columns(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
+    """LoadData3DParamsV2, LoadData3DParamsV2Pro."""
+    found = places(core, NAME, dst, src, site)
+    if found is not None:
+        form = by_fields if isinstance(params, LoadData3DParamsV2) else by_words
+        form(core, *found, params, site)
 
 
-FORMS: dict[type, Any] = {LoadData2DParams: _fractals, LoadData2DParamsV2: _other_chip}
+def _other_chip(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
+    raise NotSimulatedError(NAME, f"{type(params).__name__} belongs to other chips; this one has {_OURS}")
+
+
+_OURS = "LoadData2DParams, LoadData3DParamsV2 and LoadData3DParamsV2Pro"
+FORMS: dict[type, Any] = {
+    LoadData2DParams: _fractals,
+    LoadData2DParamsV2: _other_chip,
+    LoadData3DParamsV1: _other_chip,
+    LoadData3DParamsV2: _columns,
+    LoadData3DParamsV2Pro: _columns,
+}
 
 __all__ = ["load_data"]
