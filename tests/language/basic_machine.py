@@ -13,6 +13,7 @@ from ascsim.hw.soc import soc
 from ascsim.language.basic import data_copy, set_flag, wait_flag
 from ascsim.language.core import GlobalAddress, GlobalTensor, HardEvent, LocalTensor, TPosition
 from ascsim.language.core import dtype as dt
+from ascsim.language.core.place import running
 
 KERNEL_TYPE = {"aiv": 0, "aic": 1, "mix": 7}
 FREE = Checks.off()
@@ -67,6 +68,16 @@ def on_image(image: np.ndarray, call: Callable[[], Any], checks: Checks = FREE) 
 
     device = launch(body, image, after, checks=checks)
     return after, device
+
+
+def whole(name: str, image: np.ndarray, start: int = 0, known: Any = True) -> None:
+    """Put bytes into a memory of the running core, as if written long ago; `known`: which of them are defined."""
+    core = running("test")
+    memory = core.memories[name]
+    memory.bytes[start : start + image.size] = image
+    memory.defined[start : start + image.size] = known
+    memory.high = max(memory.high, start + image.size)
+    core.epoch += 1
 
 
 def codes(device: Device) -> list[str]:

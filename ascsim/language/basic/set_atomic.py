@@ -2,7 +2,7 @@
 
 Pages: SetAtomicAdd, SetAtomicMax, SetAtomicMin, SetAtomicType, DisableDmaAtomic, SetStoreAtomicConfig,
 GetStoreAtomicConfig. A store takes the register when it is issued, so none of this needs synchronisation; the stores
-do: nothing orders an atomic store behind the plain one before it. Stores from L1 and L0C are not built yet.
+do: nothing orders an atomic store behind the plain one before it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import reference_mmad as slow
-from basic_machine import at, codes, launch, order
+from basic_machine import at, codes, launch, order, whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,16 +47,6 @@ from ascsim.language.core.place import running
 NZ = FixpipeConfig(CO2Layout.NZ)
 ROWS = FixpipeConfig(CO2Layout.ROW_MAJOR)
 Q = QuantModes
-
-
-def whole(name: str, image: np.ndarray, start: int = 0, known: Any = True) -> None:
-    """Put bytes into a memory of the running core, as if written long ago."""
-    core = running("test")
-    memory = core.memories[name]
-    memory.bytes[start : start + image.size] = image
-    memory.defined[start : start + image.size] = known
-    memory.high = max(memory.high, start + image.size)
-    core.epoch += 1
 
 
 def co1(dtype: dt.DataType = dt.float32, start: int = 0) -> LocalTensor:
@@ -227,7 +217,7 @@ def test_to_l1() -> None:
     def body(gm: Any) -> None:
         nonlocal found
         known = slow.l0c(np.zeros_like(c)) == 0
-        known[3 * 64 : 3 * 64 + 4] = False
+        known[3 * 64 + 1] = False  # one byte of four
         whole("L0C", slow.l0c(c), known=known)
         params = FixpipeParamsV220(48, 20, 32, 20, Q.QF322B8_PRE, slow.word(1.0))
         fixpipe(c1(dt.int8, 32), co1(), params, NZ)

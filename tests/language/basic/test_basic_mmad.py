@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import reference_mmad as slow
-from basic_machine import at, codes, launch, order
+from basic_machine import at, codes, launch, order, whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,16 +46,6 @@ TYPES = {
 START = MmadParams(16, 16, 16)
 
 
-def whole(name: str, image: np.ndarray, at: int = 0) -> None:
-    """Put bytes into a memory of the running core, as if written long ago."""
-    core = running("test")
-    memory = core.memories[name]
-    memory.bytes[at : at + image.size] = image
-    memory.defined[at : at + image.size] = True
-    memory.high = max(memory.high, at + image.size)
-    core.epoch += 1
-
-
 def a2(dtype: dt.DataType = dt.float16, start: int = 0, n: int = 0) -> LocalTensor:
     return LocalTensor(dtype, TPosition.A2, start, n)
 
@@ -88,11 +78,8 @@ def on_core(call: Callable[[], Any], checks: Checks | None = None, kind: str = "
 
 def tiles(a: np.ndarray, b: np.ndarray) -> None:
     """A and B in L0A and L0B; nothing else is defined there."""
-    for name, matrix, image_of in (("L0A", a, slow.l0a), ("L0B", b, slow.l0b)):
-        image = image_of(matrix)
-        whole(name, image)
-        known = image_of(np.zeros_like(matrix)) == 0
-        running("test").memories[name].defined[: image.size] = known
+    for name, matrix, image in (("L0A", a, slow.l0a), ("L0B", b, slow.l0b)):
+        whole(name, image(matrix), known=image(np.zeros_like(matrix)) == 0)
 
 
 def numbers(shape: tuple[int, ...], kind: Any, seed: int, most: int = 9) -> np.ndarray:
