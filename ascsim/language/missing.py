@@ -13,7 +13,7 @@ from ..hw.errors import MissingApiError, NoSuchNameError
 CUBE = "the cube side"
 
 BASIC = {
-    CUBE: ("set_aipp_functions load_image_to_local init_const_value load_data_with_sparse load_data_with_transpose"),
+    CUBE: "set_aipp_functions load_image_to_local init_const_value",
 }
 ADVANCED = {
     CUBE: "get_matmul_api_tiling",

@@ -34,8 +34,9 @@ class Side(NamedTuple):
         return np.ndarray(shape, element or kind, flat.data, self.start, strides)
 
     def piece(self) -> Piece:
-        """The footprint. Strides are positive, or 0 where the same elements are taken again."""
-        return self.start, dims_of([step for step in self.dims if step[1]], self.size)
+        """The footprint. A stride of 0 takes the same elements again, a negative one goes down from the first."""
+        start = self.start + sum((n - 1) * step for n, step in self.dims if step < 0)
+        return start, dims_of([(n, abs(step)) for n, step in self.dims if step], self.size)
 
 
 def reach(core: Core, where: Place, pieces: tuple[Piece, ...], name: str, operation: str, site: Site) -> Region:

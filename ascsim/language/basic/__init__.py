@@ -12,6 +12,7 @@ from .fixpipe import *
 from .list_tensor import *
 from .load_data import *
 from .load_data_3d import *
+from .load_transposed import *
 from .meetings import *
 from .merging import *
 from .mmad import *

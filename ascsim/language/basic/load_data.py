@@ -5,6 +5,7 @@ The image-to-column forms (LoadData3DParams...) stand in `load_data_3d`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...hw.core import Core
@@ -12,7 +13,7 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedErro
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from .. import copies
-from ..core.dtype import bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
+from ..core.dtype import DataType, bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, report, running
@@ -77,11 +78,13 @@ def load_data(dst: Any, src: Any, params: Any) -> None:
 load_data.__overloads__ = signatures("dst, src, params")  # type: ignore[attr-defined]
 
 
-def places(core: Core, operation: str, dst: Any, src: Any, site: Site) -> tuple[Place, Place] | None:
+def places(
+    core: Core, operation: str, dst: Any, src: Any, site: Site, legal: Sequence[DataType] = TYPES
+) -> tuple[Place, Place] | None:
     """The checked operands of a load from L1; None where this kind of core does nothing."""
     to = local(core, dst, "dst", operation, site, L0)
     source = local(core, src, "src", operation, site, L1)
-    typed(core, to, TYPES, "dst", operation, site)
+    typed(core, to, legal, "dst", operation, site)
     one_type(core, operation, source, to, site)
     if not present(core, to.memory, operation, site):
         return None
