@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from .calls import Calls
 from .entry import Entry, Key, before
 
@@ -99,8 +101,9 @@ def execute(device: Device, steps: Iterable[Step]) -> dict[str, bytes]:
             memory.bytes[:] = 0xFF
     for array in written:
         array.restore(record.initial[array.name])
-    for step in steps:
-        step.run()
+    with np.errstate(all="ignore"):  # as in a launch
+        for step in steps:
+            step.run()
     out = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
     for array in written:
         array.restore(results[array.name])

@@ -1,1 +1,6 @@
-"""Help for tests of kernels: the pytest plugin `ascsim.testing.plugin`."""
+"""Help for tests of kernels: hazards as values, order-independence, and the pytest plugin `ascsim.testing.plugin`.
+
+`ascsim.testing.strategies` holds strategies for hypothesis, which only they need.
+"""
+
+from .launches import Hazard, OrderDependenceError, assert_order_independent, find_hazards

@@ -55,6 +55,37 @@ def test_it():
     assert not any("alias" in type(finder).__module__ for finder in sys.meta_path)
     assert not {name.split(".")[0] for name in sys.modules} & {"asc"}
 """
+KERNEL = """\
+import numpy as np
+import pytest
+
+import ascsim as asc
+
+@asc.jit
+def copy(x, z, n: asc.ConstExpr, ordered: asc.ConstExpr):
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x, n)
+    z_gm.set_global_buffer(z, n)
+    here = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, n)
+    asc.data_copy(here, x_gm, n)  # loads
+    if ordered:
+        asc.set_flag(asc.HardEvent.MTE2_MTE3, 6 if ordered == "reserved" else 0)
+        asc.wait_flag(asc.HardEvent.MTE2_MTE3, 6 if ordered == "reserved" else 0)
+    asc.data_copy(z_gm, here, n)  # stores
+
+def launch(ordered):
+    return copy[1](np.ones(8, np.float32), np.zeros(8, np.float32), 8, ordered)
+
+def test_reports(ascsim_reports):
+    report = launch(True)
+    assert ascsim_reports == [report] and report.ok
+
+def test_fault():
+    launch(False)
+
+def test_warning():
+    launch("reserved")
+"""
 # Run by name: files, options. Each run has a folder of its own, and test files are named after it.
 RUNS = {
     "not_served": ({"test_{}": NOT_SERVED}, []),
@@ -62,10 +93,13 @@ RUNS = {
     "refused": ({"test_{}": BY_PARAMETER}, ["--ascsim-alias"]),
     "not_served_again": ({"test_{}": NOT_SERVED}, []),
     "replaced": ({"test_{}": BY_PARAMETER}, ["--ascsim-alias", "--ascsim-backend=Model", "-vv"]),
+    "checks": ({"test_{}": KERNEL}, []),
+    "strict": ({"test_{}": KERNEL}, ["--ascsim-checks=strict"]),
+    "off": ({"test_{}": KERNEL}, ["--ascsim-checks=off"]),
     "unknown": ({"test_{}": ""}, ["--ascsim-backend=GPU"]),
     "processes": (
-        {"conftest": CONFTEST, "test_{}": BY_PARAMETER},
-        ["--ascsim-alias", "--ascsim-backend=Model", "-p", "xdist.plugin", "-n", "2"],
+        {"conftest": CONFTEST, "test_{}": BY_PARAMETER, "test_{}_kernel": KERNEL},
+        ["--ascsim-alias", "--ascsim-backend=Model", "--ascsim-checks=default", "-p", "xdist.plugin", "-n", "2"],
     ),
 }
 DRIVER = """\
@@ -86,7 +120,7 @@ def said(tmp_path_factory):
     """Exit code and output of every run."""
     arguments = {}
     for name, (files, options) in RUNS.items():
-        if name == "processes" and importlib.util.find_spec("xdist") is None:
+        if "xdist.plugin" in options and importlib.util.find_spec("xdist") is None:
             continue
         folder = tmp_path_factory.mktemp(name)
         for file, text in files.items():
@@ -138,11 +172,64 @@ def test_without_the_option_the_npu_is_refused(said):
 def test_on_several_processes(said):
     pytest.importorskip("xdist")
     code, output = said["processes"]
-    assert code == 0, output
-    assert "7 passed" in output
+    assert code == 1, output
+    assert "1 failed, 9 passed" in output  # the failed one is the kernel with a fault
 
 
 def test_an_unknown_backend_is_refused(said):
     code, output = said["unknown"]
     assert code == 4
     assert re.search(r"invalid choice: '?GPU", output)
+
+
+def faults(output):
+    """The lines of the summary's section of faults."""
+    return output.partition("kernel faults ==")[2].partition("\n===")[0].splitlines()[1:]
+
+
+@pytest.mark.parametrize("name", ["checks", "processes"])
+def test_a_fault_is_in_the_summary_with_both_source_lines(said, name):
+    if name not in said:
+        pytest.skip("xdist is not installed")
+    code, output = said[name]
+    assert code == 1
+    assert "FLAG_RESERVED_ID" in output.partition("warnings summary")[2]
+    node, text, first, second = faults(output)
+    assert node.endswith(".py::test_fault")
+    assert text.startswith("  RAW on UB here[0:32) (aiv 0): data_copy, test_")
+    assert first.split("  ")[-2:] == ["asc.data_copy(here, x_gm, n)", "# loads"]
+    assert second.split("  ")[-2:] == ["asc.data_copy(z_gm, here, n)", "# stores"]
+
+
+def test_strict_checks_make_a_warning_fail(said):
+    code, output = said["strict"]
+    assert code == 1
+    assert "2 failed, 1 passed" in output
+    assert any("FLAG_RESERVED_ID" in line for line in faults(output))
+
+
+def test_checks_off(said):
+    code, output = said["off"]
+    assert code == 0, output
+    assert "3 passed" in output
+    assert "kernel faults" not in output
+
+
+def test_a_run_without_kernels_does_not_import_the_package(tmp_path):
+    code = (
+        "import sys, pytest\n"
+        "assert pytest.main(['-q', '-p', '_ascsim_pytestplugin', '--co', '-p', 'no:cacheprovider', '--noconftest',"
+        " '-c', sys.argv[1]]) == 5\n"
+        "assert 'ascsim' not in sys.modules and 'numpy' not in sys.modules\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(
+        [sys.executable, "-c", code, os.devnull],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

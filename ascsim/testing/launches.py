@@ -1,0 +1,122 @@
+"""What a test asks of a kernel in one line: its hazards as values, or that its results do not depend on the order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ascsim.hw.checks import Checks
+from ascsim.hw.entry import Entry
+from ascsim.hw.errors import FoundError
+from ascsim.hw.findings import Finding, locate
+from ascsim.hw.orders import SEEDS
+from ascsim.lib.jit import JITFunction
+from ascsim.lib.settings import settings
+from ascsim.report.recording import Recording
+
+from .story import story
+
+
+@dataclass(frozen=True, repr=False)
+class Hazard:
+    """One finding of a launch, as plain values.
+
+    code       name of the fault ("RAW", "FLAG_LEFT_SET", ...); `severity` is "fault", "warn" or "note"
+    text       the report, in one line
+    places     file and line of each access or call concerned; the one at which it was found comes last
+    pipes      of the two accesses; empty where there are none
+    bytes      what both touch: memory or kernel parameter, first byte, last byte + 1
+    remedy     the calls that mend it, as the report has it; "" where it names none
+    count      how often it was seen; `cores` on which
+    witness    the two orders and the first bytes that differ, in words; "" where there are no two accesses
+    """
+
+    code: str
+    severity: str
+    text: str
+    places: tuple[tuple[str, int], ...]
+    pipes: tuple[str, ...] = ()
+    bytes: tuple[tuple[str, int, int], ...] = ()
+    remedy: str = ""
+    count: int = 1
+    cores: tuple[str, ...] = ()
+    witness: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.severity}: {self.text}>"
+
+
+class OrderDependenceError(AssertionError):
+    """A kernel gives other bytes in another legal order. `orders` maps each such order to the first difference."""
+
+    def __init__(self, text: str, orders: dict[str, Any]) -> None:
+        self.orders = orders
+        super().__init__(text)
+
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.orders)
+
+
+def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) -> list[Hazard]:
+    """Launch `kernel[blocks](*args)` and return what was found, in the order in which it was; [] for a clean kernel.
+
+    Nothing is raised for a finding: one after which a launch cannot go on is the last of the list (the arguments are
+    then as they were; otherwise they hold the results). Races of two cores count whatever the bytes.
+    """
+    try:
+        with settings(checks=Checks.collect(), record=True, reports=None):
+            report = kernel[blocks](*args, **kwargs)
+    except FoundError as error:
+        return [_hazard(error.finding, None)]
+    return [_hazard(finding, report.recording) for finding in report.findings]
+
+
+def assert_order_independent(
+    kernel: JITFunction, blocks: int, *args: Any, seeds: Iterable[int] = SEEDS, **kwargs: Any
+) -> None:
+    """Launch `kernel[blocks](*args)`, and replay it in legal orders (`ascsim.hw.orders`): all must give the same bytes.
+
+    OrderDependenceError, an AssertionError, tells the race that does it, as a story: pipe rows, both accesses, the
+    missing edge. `seeds` are those of the orders drawn at random. The arguments hold the results of the launch. A fault
+    that ends a launch is raised.
+    """
+    __tracebackhide__ = True  # pytest ends at the author's line
+    with settings(checks=Checks.collect(), record=True, reports=None):
+        report = kernel[blocks](*args, **kwargs)
+    recording = report.recording
+    assert recording is not None
+    differences = recording.differences(seeds)
+    if not differences:
+        return
+    order, difference = next(iter(differences.items()))
+    head = f"{report.name}: {difference} (the launch, or order {order!r})"
+    more = f"; {len(differences)} of {len(recording.orders(seeds))} orders differ" if len(differences) > 1 else ""
+    raise OrderDependenceError("\n".join([head + more, *_stories(recording, report.findings)]), differences)
+
+
+def _stories(recording: Recording, findings: list[Finding]) -> list[str]:
+    """The first race that changes a byte, or else the first of all."""
+    races = [finding for finding in findings if recording.pair(finding) is not None]
+    shows = (finding for finding in races if recording.witness(finding).difference)  # type: ignore[union-attr]
+    race = next(shows, races[0] if races else None)
+    return [] if race is None else [story(recording, race)]
+
+
+def _hazard(finding: Finding, recording: Recording | None) -> Hazard:
+    remedy = re.search(r"\b[Nn]eeds (.*)", finding.message)
+    pair: tuple[Entry, Entry] | None = None if recording is None else recording.pair(finding)
+    common: list[tuple[str, int, int]] = [] if recording is None else recording.common(finding)
+    return Hazard(
+        code=finding.code,
+        severity=finding.severity,
+        text=finding.text(),
+        places=tuple(locate(site) for site in finding.sites),
+        pipes=() if pair is None else (pair[0].plan.pipe.name, pair[1].plan.pipe.name),
+        bytes=tuple(common),
+        remedy=remedy[1] if remedy else "",
+        count=finding.count,
+        cores=tuple(finding.cores),
+        witness="" if pair is None or recording is None else str(recording.witness(finding)),
+    )

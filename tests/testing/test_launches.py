@@ -1,0 +1,199 @@
+"""Hazards as values, order-independence, strategies, on one kernel that copies, adds and stores in a loop."""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+import ascsim as asc
+from ascsim.testing import OrderDependenceError, assert_order_independent, find_hazards, strategies
+
+LOADED, DONE, FREE, GONE = (getattr(asc.HardEvent, name) for name in ("MTE2_V", "V_MTE3", "V_MTE2", "MTE3_V"))
+FILE = __file__
+
+
+@asc.jit
+def double(x, z, tiles, tile: asc.ConstExpr, loaded: asc.ConstExpr, done: asc.ConstExpr, back: asc.ConstExpr):
+    """z = x + x, one buffer each way; each of the flags may be left out."""
+    at = asc.get_block_idx() * tiles * tile
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x + at, tiles * tile)
+    z_gm.set_global_buffer(z + at, tiles * tile)
+    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, tile)
+    z_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECOUT, 4096, tile)
+    if back:
+        asc.set_flag(FREE, 0)
+        asc.set_flag(GONE, 0)
+    for i in range(tiles):
+        if back:
+            asc.wait_flag(FREE, 0)
+        asc.data_copy(x_ub, x_gm[i * tile :], tile)  # load
+        if loaded:
+            asc.set_flag(LOADED, 0)
+            asc.wait_flag(LOADED, 0)
+        if back:
+            asc.wait_flag(GONE, 0)
+        asc.add(z_ub, x_ub, x_ub, tile)  # add
+        if back:
+            asc.set_flag(FREE, 0)
+        if done:
+            asc.set_flag(DONE, 0)
+            asc.wait_flag(DONE, 0)
+        asc.data_copy(z_gm[i * tile :], z_ub, tile)  # store
+        if back:
+            asc.set_flag(GONE, 0)
+    if back:
+        asc.wait_flag(FREE, 0)
+        asc.wait_flag(GONE, 0)
+
+
+LINE = {text.rpartition("# ")[2].strip(): n for n, text in enumerate(Path(FILE).read_text().splitlines(), 1)}
+LOAD, ADD, STORE = LINE["load"], LINE["add"], LINE["store"]
+X = np.arange(48, dtype=np.float32)
+
+
+def hazards(loaded=True, done=True, back=True, blocks=1):
+    return find_hazards(double, blocks, X, np.zeros_like(X), 3 // blocks, 16, loaded, done, back)
+
+
+def test_a_clean_kernel_has_none_and_gives_its_results():
+    z = np.zeros_like(X)
+    assert find_hazards(double, 3, X, z, 1, 16, True, True, True) == []
+    np.testing.assert_array_equal(z, 2 * X)
+    assert_order_independent(double, 3, X, z, 1, 16, True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("gone", "code", "lines", "pipes", "where", "remedy"),
+    [
+        ("loaded", "RAW", (LOAD, ADD), ("MTE2", "V"), ("UB", 0, 64), "MTE2_V"),
+        ("done", "RAW", (ADD, STORE), ("V", "MTE3"), ("UB", 4096, 4160), "V_MTE3"),
+    ],
+)
+def test_a_hazard_names_sites_bytes_and_remedy(gone, code, lines, pipes, where, remedy):
+    (found,) = hazards(**{gone: False})
+    assert (found.code, found.severity, found.pipes, found.bytes) == (code, "fault", pipes, (where,))
+    assert found.places == tuple((FILE, line) for line in lines)
+    expected = f"set_flag(HardEvent.{remedy}, id) after line {lines[0]} and wait_flag before line {lines[1]}."
+    assert found.remedy == expected
+    assert found.count == 3
+    assert found.cores == ("aiv 0",)
+    assert "z[" in found.witness
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_reverse_edges_are_found():
+    found = hazards(back=False)
+    assert [(hazard.code, [line for _, line in hazard.places]) for hazard in found] == [
+        ("WAR", [ADD, LOAD]),
+        ("WAR", [STORE, ADD]),
+    ]
+
+
+def test_a_fault_that_ends_the_launch_comes_last():
+    @asc.jit
+    def outside(x):
+        x_gm = asc.GlobalTensor()
+        x_gm.set_global_buffer(x, 8)
+        asc.data_copy(asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 0, 8), x_gm[1 << 20 :], 8)
+
+    (found,) = find_hazards(outside, 1, X)
+    assert (found.code, found.pipes, found.bytes, found.witness) == ("OOB_GM", (), (), "")
+
+
+def test_an_order_that_shows_is_told_as_a_story():
+    with pytest.raises(OrderDependenceError) as caught:
+        assert_order_independent(double, 1, X, np.zeros_like(X), 3, 16, False, True, True)
+    error = caught.value
+    assert {"late", "slow MTE2"} <= set(error.orders)
+    text = str(error).splitlines()
+    assert text[0].startswith("double: z[")
+    rows = [line for line in text if line.startswith("  aiv 0 ")]
+    assert [row.split("|")[0].split()[-1] for row in rows] == ["MTE3", "MTE2", "V"]
+    assert f"*data_copy:{LOAD}" in rows[1]
+    assert f"*add:{ADD}" in rows[2]
+    assert rows[2].index("*add") > rows[1].index("*data_copy")
+    assert [" ".join(line.split()) for line in text if line.startswith("missing")] == [
+        f"missing: after test_launches.py:{LOAD} asc.set_flag(asc.HardEvent.MTE2_V, 0)",
+        f"missing: before test_launches.py:{ADD} asc.wait_flag(asc.HardEvent.MTE2_V, 0)",
+    ]
+    assert pickle.loads(pickle.dumps(error)).orders == error.orders
+
+
+@settings(max_examples=12)
+@given(
+    stand=strategies.flag_placements(["loaded", "done", "back"]),
+    cut=strategies.tilings(asc.float32, most_blocks=2, most_tiles=3, most_bytes=256),
+    order=strategies.legal_orders(),
+    data=st.data(),
+)
+def test_no_report_means_one_result(stand, cut, order, data):
+    x = data.draw(strategies.tensors([asc.float32], elements=cut.elements)).reshape(-1)
+    z = np.zeros_like(x)
+    with asc.settings(checks=asc.Checks.collect(), record=True):
+        report = double[cut.blocks](x, z, cut.tiles, cut.tile, *stand.values())
+    assert report.ok == (all(stand.values()) or (cut.tiles == 1 and stand["loaded"] and stand["done"]))
+    assert set(report.recording.replay("canonical")) == {"z"}
+    if report.ok:
+        assert report.recording.replay(order) == {"z": z.tobytes()}
+
+
+def simplest(strategy):
+    return find(strategy, lambda _: True, settings=settings(max_examples=2, phases=[Phase.generate, Phase.shrink]))
+
+
+# --- strategies ------------------------------------------------------------------------------------------------------
+
+
+def test_strategies_shrink_to_what_is_easy_to_read():
+    asked = (
+        strategies.flag_placements("ab"),
+        strategies.legal_orders(),
+        strategies.geometries(),
+        strategies.tilings(asc.float16),
+        strategies.tensors(),
+    )
+    flags, order, launch, tiling, array = simplest(st.tuples(*asked))
+    assert flags == {"a": True, "b": True}
+    assert (order, launch.blocks, tiling) == ("canonical", 1, strategies.Tiling(1, 1, 16))
+    assert (array.dtype, array.shape, array.tolist()) == (np.float32, (8,), [0.0] * 8)
+
+
+def test_special_values():
+    assert strategies.special_values(asc.int8).tolist() == [0, -1, 1, 126, 127, -128]
+    half = strategies.special_values(asc.bfloat16)
+    assert half.dtype == ml_dtypes.bfloat16
+    patterns = {0x0000, 0x8000, 0x3F80, 0xBF80, 0x3F00, 0x7F80, 0xFF80, 0x7FC0, 0x0001, 0x8001, 0x7F7F, 0xFF7F}
+    assert set(half.view(np.uint16).tolist()) == patterns
+
+
+@settings(max_examples=15)
+@given(strategies.tensors(most=64))
+def test_tensors_are_what_a_launch_takes(array):
+    assert array.flags.c_contiguous
+    assert array.nbytes % 32 == 0
+    assert 0 < array.size <= 64
+
+
+def test_strided_tensors_are_refused():
+    array = simplest(strategies.tensors([asc.float32], elements=48, strided=True))
+    with pytest.raises(asc.SimulatorError, match="not C-contiguous"):
+        find_hazards(double, 1, array, np.zeros(48, np.float32), 3, 16, True, True, True)
+
+
+def test_without_hypothesis_only_a_strategy_complains(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    spec = importlib.util.spec_from_file_location("strategies_alone", strategies.__file__)
+    alone = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "strategies_alone", alone)
+    spec.loader.exec_module(alone)
+    with pytest.raises(ImportError, match=r"hypothesis is not installed; nearest legal value: ascsim\[test\]"):
+        alone.legal_orders()
