@@ -134,19 +134,21 @@ def fields_of(index: np.ndarray, grid: Fractals) -> np.ndarray:
 
 
 def expand(out: np.ndarray, kept: np.ndarray, index: np.ndarray) -> None:
-    """The matrix (k, n) behind a 4:2 compressed one (k / 2, n).
+    """The matrix (k, n) behind a 4:2 compressed one (k / 2, n), in whole groups of four rows.
 
     Of every four rows two are kept: the first field of a pair is the row of the first one, the second the row of the
     second one less one (0 to 2 each). A second one in front of the first is the first again.
     """
     half, n = kept.shape
+    groups = out.shape[0] // 4
     down, _, across, wide = index.shape
     fields = index[:, :, None] >> np.arange(0, 8, 2, dtype=np.uint8)[:, None, None] & 3  # (down, 8, 4, across, wide)
-    fields = fields.reshape(down * 32, across * wide)[:half, :n]
-    columns = np.arange(n)
-    out[...] = 0
-    for row in range(0, half, 2):
-        first = fields[row]
-        out[2 * row + first, columns] += kept[row]
-        if row + 1 < half:
-            out[2 * row + np.maximum(first, np.minimum(fields[row + 1] + 1, 3)), columns] += kept[row + 1]
+    pairs = fields.reshape(down * 32, across * wide)[: 2 * groups, :n].reshape(groups, 2, n).astype(np.intp)
+    first = pairs[:, :1]
+    second = np.maximum(first, np.minimum(pairs[:, 1:] + 1, 3))
+    values = np.zeros((groups, 2, n), kept.dtype)
+    values.reshape(-1, n)[:half] = kept
+    fours = out.reshape(groups, 4, n)
+    fours[...] = 0
+    np.put_along_axis(fours, first, values[:, :1], 1)
+    np.put_along_axis(fours, second, np.take_along_axis(fours, second, 1) + values[:, 1:], 1)

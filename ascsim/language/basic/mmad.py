@@ -197,7 +197,7 @@ class _Multiply:
 
     def dense(self, grid: Fractals, kept: np.ndarray) -> np.ndarray:
         """The matrix behind the compressed one."""
-        out = np.empty((2 * kept.shape[0], self.n), kept.dtype)
+        out = np.empty((4 * up(self.k, 4), self.n), kept.dtype)
         fields = products.fields_of(sparse_index(self.core), grid)
         self.loads.append(partial(products.expand, out, kept, fields))
         return out[: self.k]

@@ -220,24 +220,25 @@ def test_sparse_takes_two_of_four() -> None:
     assert slow.read_l0c(after, 16, 8, np.int32)[0].tolist() == [10 * x + y for x, y in picked]
 
 
-def test_sparse_against_the_second_opinion() -> None:
-    m, n, k = 20, 40, 136
+@pytest.mark.parametrize(("m", "n", "k"), [(20, 40, 136), (1, 17, 6)])
+def test_sparse_against_the_second_opinion(m: int, n: int, k: int) -> None:
     a, kept = numbers((m, k), np.int8, 1), numbers((k // 2, n), np.int8, 2)
-    pairs = np.array(list(slow.CHOICE), np.uint8)[np.random.default_rng(3).integers(0, 8, (k // 4, n))]
-    fields = pairs.transpose(0, 2, 1).reshape(k // 2, n)
+    pairs = np.array(list(slow.CHOICE), np.uint8)[np.random.default_rng(3).integers(0, 8, (-(-k // 4), n))]
+    fields = pairs.transpose(0, 2, 1).reshape(-1, n)
 
     def call() -> None:
         tiles(a, kept)
         index = sparse_index(running("test"))
         index[:] = 0
-        for row in range(k // 2):
+        for row in range(len(fields)):
             for column in range(n):
                 byte = slow.in_l0b(row, column, n, 1)
                 index[byte // 4] |= fields[row, column] << (byte % 4 * 2)
         mmad_with_sparse(co1(dt.int32), a2(dt.int8), b2(dt.int8), MmadParams(m, n, k))
 
     after, _ = on_core(call)
-    expected = slow.multiplied(a, slow.chosen(kept, fields), lambda i, j: 0)
+    b = slow.chosen(np.concatenate([kept, np.zeros((len(fields) - len(kept), n), np.int8)]), fields)
+    expected = slow.multiplied(a, b[:k], lambda i, j: 0)
     assert slow.read_l0c(after, m, n, np.int32).tolist() == expected
 
 
