@@ -268,6 +268,8 @@ def _into_l1(problem: Problem, part: Part, block: Block, inner: float) -> tuple[
             for b in sides_b:
                 if a.room + b.room + _row(problem, block.n) * b.step > space:
                     continue
+                if problem.order is not None and not problem.outer and (a if order else b).step > 1:
+                    continue  # blocks of one load follow each other: not the order that was asked for
                 if problem.mdl and a.along_k % b.along_k and b.along_k % a.along_k:
                     continue
                 cycles = total(inner, a, b, order)
