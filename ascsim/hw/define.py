@@ -85,7 +85,8 @@ def _mark(core: Core, plan: Plan, proved: bool = True) -> None:
 def _sources(core: Core, memory: Memory, mask: np.ndarray) -> list[Name]:
     """The copies that left these bytes undefined, and those from which they had them."""
     carried = core.device.carried
-    names = [name_of(memory.cells[label].write) for label in np.unique(memory.labels[mask]).tolist()]
+    cells = memory.partition.cells
+    names = [name_of(cells[label].write) for label in np.unique(memory.partition.labels()[mask]).tolist()]
     return [source for name in names if name in carried for source in (name, *carried[name][1])]
 
 

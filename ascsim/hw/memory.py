@@ -1,53 +1,21 @@
 """One local memory of a core: bytes, definedness, and who touched which byte last.
 
-A Region is an interned byte footprint. The bytes of a memory are partitioned into Cells: two bytes share a cell
-as long as no region seen so far holds one of them without the other. So a cell remembers its last accesses once,
-however many bytes it has and wherever they lie, and a region is a list of cells. A new region that cuts a cell
-splits it and adds the new half to every region that held the whole.
+A Region is an interned byte footprint. The bytes of a memory are partitioned into cells (`partition`): a cell
+remembers its last accesses once, however many bytes it has and wherever they lie, and a region is a list of cells.
 
 Undefined bytes hold 0xFF: a NaN in every float type, and -1.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+
+from .partition import START, Access, Cell, Partition  # noqa: F401
 
 UNDEFINED = 0xFF
 # A piece of a footprint: first byte and ((count, stride in bytes), ...); the innermost dimension has stride 1.
 Piece = tuple[int, tuple[tuple[int, int], ...]]
-# An access: [n, pipe slot, call site, plan, loop turn, core serial, clock]. A list because an order that the
-# compiler adds while the access is being issued is entered into its clock.
-Access = list[Any]
-START: Access = [0, 0, None, None, None, -1, None]  # "before the launch": ordered before everything
-
-
-class Cell:
-    """Bytes that every region so far holds together; their last write and the reads since, one a pipe.
-
-    Nearly always one pipe alone reads between two writes: that is `reader`; `others` holds the rest by pipe slot.
-    """
-
-    __slots__ = ("others", "reader", "regions", "size", "write")
-
-    def __init__(self, size: int, regions: list[Region]) -> None:
-        self.size, self.regions = size, regions
-        self.write: Access = START
-        self.reader: Access | None = None
-        self.others: dict[int, Access] | None = None
-
-    def reads(self) -> dict[int, Access]:
-        """The reads since the last write, by pipe slot."""
-        first = {} if self.reader is None else {self.reader[1]: self.reader}
-        return {**first, **(self.others or {})}
-
-    def also(self, me: Access) -> None:
-        """Enter a read by another pipe than the first reader's."""
-        if self.others is None:
-            self.others = {}
-        self.others[me[1]] = me
 
 
 class Region:
@@ -109,15 +77,14 @@ def cells_of(regions: tuple[Region, ...]) -> list[Cell]:
 class Memory:
     """A flat byte array with bounds, definedness and last accesses."""
 
-    __slots__ = ("align", "bytes", "cells", "defined", "high", "labels", "name", "regions", "size", "view")
+    __slots__ = ("align", "bytes", "defined", "high", "name", "partition", "regions", "size", "view")
 
     def __init__(self, name: str, size: int, align: int) -> None:
         self.name, self.size, self.align = name, size, align
         self.bytes = np.full(size, UNDEFINED, np.uint8)
         self.view = memoryview(self.bytes)  # type: ignore[arg-type]
         self.defined = np.zeros(size, np.bool_)
-        self.labels = np.zeros(size, np.int32)  # byte -> index into cells
-        self.cells = [Cell(size, [])]
+        self.partition = Partition(size)
         self.regions: dict[tuple[Piece, ...], Region] = {}
         self.high = 0  # bytes above were never in a region
 
@@ -125,8 +92,8 @@ class Memory:
         """As at power-on; the partition stays, it holds no state of its own."""
         self.bytes[: self.high] = UNDEFINED
         self.defined[: self.high] = False
-        for cell in self.cells:
-            cell.write, cell.reader, cell.others = START, None, None
+        for cell in self.partition.cells:
+            cell.reset()
 
     def run(self, start: int, length: int) -> Region:
         """The region of one contiguous run."""
@@ -138,42 +105,8 @@ class Memory:
         if found is None:
             found = self.regions[pieces] = Region(self, pieces)
             self.high = max(self.high, found.end)
-            self._resolve(found)
+            self.partition.resolve(found)
         return found
-
-    def _resolve(self, region: Region) -> None:
-        if region.contiguous:
-            labels = self.labels[region.start : region.end]
-            if (labels == labels[0]).all():
-                cell = self.cells[labels[0]]
-                if cell.size > labels.size:
-                    cell = self._split(cell, labels.size)
-                    labels[...] = len(self.cells) - 1
-                region.cells.append(cell)
-                cell.regions.append(region)
-                return
-            views, flat = [labels], labels
-        else:
-            views, flat = region.views(self.labels), self.labels[region.mask()]
-        for label, count in zip(*(part.tolist() for part in np.unique(flat, return_counts=True)), strict=True):
-            cell = self.cells[label]
-            if count < cell.size:
-                cell = self._split(cell, count)
-                for view in views:
-                    view[view == label] = len(self.cells) - 1
-            region.cells.append(cell)
-            cell.regions.append(region)
-
-    def _split(self, cell: Cell, count: int) -> Cell:
-        """Take `count` bytes out of a cell into a new one with the same history."""
-        cell.size -= count
-        part = Cell(count, list(cell.regions))
-        part.write, part.reader, part.others = cell.write, cell.reader, cell.others and dict(cell.others)
-        for region in part.regions:
-            for holder in region.holders:
-                holder.append(part)
-        self.cells.append(part)
-        return part
 
 
 def overlap(a: Region, b: Region) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 
 from ascsim.hw.memory import Memory, Piece, cells_of, overlap, runs_of, show_runs
 
@@ -20,7 +21,10 @@ def byte_set(pieces: tuple[Piece, ...]) -> set[int]:
     return out
 
 
-def random_pieces(rng: random.Random, size: int) -> tuple[Piece, ...]:
+def random_pieces(rng: random.Random, size: int, *, gaps: bool) -> tuple[Piece, ...]:
+    if not gaps:
+        length = rng.choice((1, 8, 32, 100))
+        return ((rng.randrange(size - length), ((length, 1),)),)
     pieces = []
     for _ in range(rng.choice((1, 1, 1, 2))):
         dims = rng.choice(
@@ -31,15 +35,17 @@ def random_pieces(rng: random.Random, size: int) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def test_cells_are_an_exact_partition_of_random_strided_regions() -> None:
+@pytest.mark.parametrize("first_gap", [0, 7, 12], ids=["strided", "runs_then_strided", "runs"])
+def test_cells_are_an_exact_partition_of_random_regions(first_gap: int) -> None:
     rng = random.Random(7)
-    for _ in range(30):
+    for _ in range(15):
         memory = Memory("UB", 256, 32)
-        regions = [memory.region(random_pieces(rng, 256)) for _ in range(12)]
-        members = {id(cell): set() for cell in memory.cells}
-        for byte, label in enumerate(memory.labels.tolist()):
-            members[id(memory.cells[label])].add(byte)
-        for cell in memory.cells:
+        regions = [memory.region(random_pieces(rng, 256, gaps=number >= first_gap)) for number in range(12)]
+        cells = memory.partition.cells
+        members = {id(cell): set() for cell in cells}
+        for byte, label in enumerate(memory.partition.labels().tolist()):
+            members[id(cells[label])].add(byte)
+        for cell in cells:
             assert cell.size == len(members[id(cell)])
         for region in regions:
             assert len({id(cell) for cell in region.cells}) == len(region.cells)
