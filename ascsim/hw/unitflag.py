@@ -58,7 +58,12 @@ def _blocks(region: Region) -> tuple[int, ...]:
 def blocked(core: Core, plan: Plan, *_: Any) -> bool:
     """Whether a block stands at the value that the instruction waits out: 1 for `mmad`, 0 for `fixpipe`."""
     fills = plan.pipe.name == "M"
-    return any(core.marks.setdefault(number, Mark()).up is fills for number in blocks(plan))
+    return any(mark.up is fills for mark in _marks(core, plan))
+
+
+def _marks(core: Core, plan: Plan) -> list[Mark]:
+    marks = core.marks
+    return [marks.get(number) or marks.setdefault(number, Mark()) for number in blocks(plan)]
 
 
 @recorded()
@@ -72,7 +77,7 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
         pipe.parked = deque(((issue, entry, site, core.turn, core.scalar.n),))
         return None
     fills = pipe.name == "M"
-    marks = [core.marks[number] for number in blocks(plan)]
+    marks = _marks(core, plan)
     for token in {id(mark.token): mark.token for mark in marks if mark.token is not None}.values():
         pipe.clock = core.join(pipe.clock, token.clock)
         pipe.known = merge(pipe.known, token.known)
