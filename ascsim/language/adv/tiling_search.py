@@ -78,11 +78,13 @@ def search(operation: str, problem: Problem) -> Cut:
     for breach in _inputs(problem):
         raise _refusal(operation, breach)
     parts = _parts(operation, problem)
-    for part in sorted(parts, key=lambda part: (_first_sight(problem, part), part.cores)):
+    reasons = [_reason(problem, part) for part in parts]
+    fitting = [part for part, reason in zip(parts, reasons, strict=True) if reason is None]
+    for part in sorted(fitting, key=lambda part: (_first_sight(problem, part), part.cores)):
         best = _best(problem, part)
         if best is not None:
             return best
-    raise _refusal(operation, _reason(problem, parts[0]))
+    raise _refusal(operation, next(filter(None, reasons)))
 
 
 def _refusal(operation: str, breach: Breach) -> ArgumentValueError:
@@ -241,11 +243,12 @@ def _best(problem: Problem, part: Part) -> Cut | None:
     """The cheapest tiling of a part; None where no block fits."""
     product = problem.product
     a, b = product.a, product.b
-    rated = []
-    for block in _blocks(problem, part):
+    blocks, rated = list(_blocks(problem, part)), []
+    once_a = {n: one_pass(a, part.m, part.k, n, 1, a.is_trans) for n in {block.count_m for block in blocks}}
+    once_b = {n: one_pass(b, part.n, part.k, n, 1, not b.is_trans) for n in {block.count_n for block in blocks}}
+    for block in blocks:
         inner = compute(product, part[:3], block)
-        loads = one_pass(a, part.m, part.k, block.count_m, 1, a.is_trans) * block.count_n
-        loads += one_pass(b, part.n, part.k, block.count_n, 1, not b.is_trans) * block.count_m
+        loads = once_a[block.count_m] * block.count_n + once_b[block.count_n] * block.count_m
         rated.append((max(inner, loads), -block.m * block.n, -block.n, -block.k, inner, block))
     rated.sort()
     best = None
@@ -329,8 +332,8 @@ def _cut(problem: Problem, part: Part, block: Block, a: Loads, b: Loads, order: 
     )
 
 
-def _reason(problem: Problem, part: Part) -> Breach:
-    """The rule that the smallest blocks break."""
+def _reason(problem: Problem, part: Part) -> Breach | None:
+    """The rule that the smallest blocks break, if they do."""
     m, n, k = (problem.lowest(axis) for axis in range(3))
     for axis, widest in ((0, SIDE), (1, max(SIDE, problem.product.b.c0))):
         most = up(part[axis], widest)
@@ -345,4 +348,4 @@ def _reason(problem: Problem, part: Part) -> Breach:
     whole, bias = problem.whole, int(problem.is_bias)
     steps = (step_m, step_n, step_m, step_n, 1, 1)  # depths, then steps
     cut = Cut(part.cores, *whole, *part[:3], m, n, k, *steps, bias, order, 1, 1, doubled)
-    return next(breaches(cut, problem.product, problem.room, _INT32))
+    return next(breaches(cut, problem.product, problem.room, _INT32, problem.mdl), None)
