@@ -13,11 +13,9 @@ from ..hw.errors import MissingApiError, NoSuchNameError
 CUBE = "the cube side"
 
 BASIC = {
-    CUBE: "set_aipp_functions load_image_to_local init_const_value",
+    CUBE: "set_aipp_functions load_image_to_local",
 }
-ADVANCED = {
-    CUBE: "get_matmul_api_tiling",
-}
+ADVANCED: dict[str, str] = {}
 
 
 def refuse(groups: dict[str, str], module: str, name: str) -> NoReturn:

@@ -9,6 +9,7 @@ from .data_copy import *
 from .determine_compute_sync import *
 from .dump_tensor import *
 from .fixpipe import *
+from .init_const_value import *
 from .list_tensor import *
 from .load_data import *
 from .load_data_3d import *
