@@ -1,13 +1,10 @@
 """Vector instructions whose destination has narrower elements than their sources: mul_cast, add_deq_relu.
 
-A repeat is 256 bytes of the sources; the destination takes its lanes in half as many blocks, one behind the other, so
-that dense data has a destination repeat stride of 4. Not simulated: another block stride of the destination than 1.
 The scale of add_deq_relu is a register of the core (set_deq_scale).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +14,13 @@ from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ...hw.soc import RESERVED
-from .. import values
-from ..core.dtype import DataType, float16, int8, int32, uint8
+from .. import mixed, values
+from ..core.dtype import float16, int8, int32, uint8
 from ..core.place import report, running
-from ..core.tensor import LocalTensor
-from ..forms import FORMS_DOC, Row, build, count_of, finish, lanes_of, present, stride_key, strides, zero
-from ..masks import ALL_LANES, Mask, Work, counted, given, repeats, work
-from ..operand import Strided, aligned, local, typed
+from ..forms import FORMS_DOC, Row, build, finish
+from ..masks import ALL_LANES, Work
+from ..operand import Strided
 
-DENSE: tuple[int, ...] = (1, 1, 1, 4, 8, 8)  # block strides, then repeat strides, of dst, src0, src1
 SCRATCH, MOST = RESERVED[0].start, RESERVED[0].size  # bytes of UB that add_deq_relu uses behind the author's back
 
 
@@ -41,90 +36,60 @@ def add_deq_relu_value(a: Any, b: Any, scale: Any) -> Any:
     return values.relu(total.astype(np.float16))
 
 
-def _works(
-    core: Core, row: Row, source: DataType, count: Any, times: Any, params: Any, set_mask: Any, site: Site
-) -> tuple[list[Work], tuple[int, ...]]:
-    """The lanes and repeats of a call in either form, and its strides; writes the mask registers."""
-    lanes = lanes_of(source)
-    if params is None:
-        core.mask = ALL_LANES
-        n = count_of(core, count, row.name, site)
-        works, key, empty = counted(n, lanes), DENSE, "count"
-    else:
-        registers: Mask = given(core, count, lanes, row.name, site) if set_mask else core.mask
-        core.mask = registers
-        n = repeats(core, times, row.name, site)
-        works, empty = work(registers, n, lanes), "mask" if n else "repeat_times"
-        key = stride_key(core, row, params, site)
-    if not works:
-        zero(core, empty, row.name, site)
-    if key[0] != 1:
-        raise NotSimulatedError(
-            row.name,
-            "blocks of a destination with narrower elements follow each other here",
-            operand="repeat_params.dst_blk_stride",
-            value=key[0],
-            rule="1",
-        )
-    return works, key
-
-
-def _operands(core: Core, row: Row, source: DataType, tensors: Sequence[Any], site: Site) -> list[Strided] | None:
-    """The checked operands; None where this kind of core does nothing."""
-    out = []
-    for name, tensor, legal in zip(("dst", "src0", "src1"), tensors, (row.dtypes, (source,), (source,)), strict=True):
-        where = local(core, tensor, name, row.name, site)
-        typed(core, where, legal, name, row.name, site)
-        if not present(core, where.memory, row.name, site):
-            return None
-        aligned(core, where, name, row.name, site)
-        out.append(Strided(name, where))
-    return out
-
-
 def _plan(
     core: Core,
     row: Row,
-    source: DataType,
-    tensors: Sequence[Any],
-    works: list[Work],
-    key: tuple[int, ...],
+    tensors: mixed.Tensors,
+    count: Any,
+    times: Any,
+    params: Any,
+    set_mask: Any,
     extra: Any,
+    make: mixed.Make,
     site: Site,
-    completed: Callable[[Core, Plan, list[Work], Site], Plan],
 ) -> Plan | None:
-    """The plan with its last argument, from the cache or new; None where this kind of core does nothing."""
-    places = [tensor.place if isinstance(tensor, LocalTensor) else None for tensor in tensors]
-    form = (tuple(works), key, repr(extra))
-    plan: Plan | None = None if places[0] is None else places[0].plans.get((row, *places[1:], *form))
+    """The plan of a call in either form, from the cache or new, with the mask registers written.
+
+    `extra`: what the row's last argument is made of; None where the core does nothing.
+    """
+    legal = LEGAL[row.name]
+    if times is not None or params is not None:
+        key = (extra,)
+        return mixed.plan_by_mask(core, row, tensors, legal, make, key, count, times, params, set_mask, site)
+    places = mixed.places_of(tensors)
+    plan: Plan | None = None if places is None else places[0].plans.get((row, extra, count, *places[1:]))
     if plan is None:
-        ops = _operands(core, row, source, tensors, site)
-        if ops is None:
-            return None
-        strides(ops, key)
+        plan = mixed.plan_by_count(core, row.name, tensors, legal, make, count, site)
+        if plan is not None and places is not None:
+            live = [place.live for place in places]
+            live[0].keep((row, extra, count, *live[1:]), plan)
+    core.mask = ALL_LANES
+    return plan
+
+
+def _finished(core: Core, row: Row, extra: Any, site: Site) -> mixed.Make:
+    """Makes plans of a row with its last argument."""
+
+    def make(ops: list[Strided], works: list[Work]) -> Plan:
         plan = build(core, row, ops, works, site)
         assert row.scalar is not None
         plan.run = plan.run(row.scalar(extra, ops[0].place.dtype))
-        plan = completed(core, plan, works, site)
-        dst, src0, src1 = (op.place for op in ops)
-        dst.keep((row, src0, src1, *form), plan)
-    return plan
+        return plan
+
+    return make
 
 
-def _as_it_is(core: Core, plan: Plan, works: list[Work], site: Site) -> Plan:
-    return plan
-
-
-def _eight_steps(core: Core, plan: Plan, works: list[Work], site: Site) -> Plan:
+def _eight_steps(core: Core, make: mixed.Make, site: Site) -> mixed.Make:
     """The eight vector instructions that add_deq_relu stands for: they leave nothing of its sources and scratch."""
-    pieces = tuple(piece for region in plan.reads for piece in region.pieces)
-    used = core.region("UB", (*pieces, (SCRATCH, ((_scratch(works), 1),))), "add_deq_relu: scratch", site)
-    return Plan(plan.name, plan.pipe, plan.reads, (*plan.writes, used), plan.run, plan.cycles * 8, voids=used)
 
+    def made(ops: list[Strided], works: list[Work]) -> Plan:
+        plan = make(ops, works)
+        scratch = min(sum(times * runs[-1][1] * 4 for runs, times in works), MOST)  # four bytes a lane
+        pieces = tuple(piece for region in plan.reads for piece in region.pieces)
+        used = core.region("UB", (*pieces, (SCRATCH, ((scratch, 1),))), "add_deq_relu: scratch", site)
+        return Plan(plan.name, plan.pipe, plan.reads, (*plan.writes, used), plan.run, plan.cycles * 8, voids=used)
 
-def _scratch(works: list[Work]) -> int:
-    """Bytes of scratch: four a lane, 8 KiB at most."""
-    return min(sum(times * runs[-1][1] * 4 for runs, times in works), MOST)
+    return made
 
 
 MUL_CAST = Row(
@@ -145,6 +110,12 @@ ADD_DEQ_RELU = Row(
 )
 
 
+LEGAL = {  # dst, src0, src1
+    "mul_cast": ((int8, float16, float16), (uint8, float16, float16)),
+    "add_deq_relu": ((float16, int32, int32),),
+}
+
+
 def mul_cast(
     dst: Any,
     src0: Any,
@@ -157,12 +128,12 @@ def mul_cast(
 ) -> None:
     site = author(1)
     core = running("mul_cast")
+    tensors = (("dst", dst), ("src0", src0), ("src1", src1))
     lanes = count if mask is None else mask
-    works, key = _works(core, MUL_CAST, float16, lanes, repeat_times, repeat_params, True, site)
-    if works:
-        plan = _plan(core, MUL_CAST, float16, (dst, src0, src1), works, key, None, site, _as_it_is)
-        if plan is not None:
-            core.issue(plan, site)
+    make = _finished(core, MUL_CAST, None, site)
+    plan = _plan(core, MUL_CAST, tensors, lanes, repeat_times, repeat_params, True, None, make, site)
+    if plan is not None:
+        core.issue(plan, site)
 
 
 def add_deq_relu(
@@ -181,17 +152,16 @@ def add_deq_relu(
     scale = core.state.get("deq_scale")
     if scale is None:
         raise NotSimulatedError("add_deq_relu", "no scale was set; what the register holds at first is not published")
+    tensors = (("dst", dst), ("src0", src0), ("src1", src1))
     lanes = count if mask is None else mask
-    works, key = _works(core, ADD_DEQ_RELU, int32, lanes, repeat_times, repeat_params, is_set_mask, site)
-    if not works:
-        return
-    plan = _plan(core, ADD_DEQ_RELU, int32, (dst, src0, src1), works, key, scale, site, _eight_steps)
+    make = _eight_steps(core, _finished(core, ADD_DEQ_RELU, scale, site), site)
+    plan = _plan(core, ADD_DEQ_RELU, tensors, lanes, repeat_times, repeat_params, is_set_mask, repr(scale), make, site)
     if plan is None:
         return
     assert plan.voids is not None
-    end = SCRATCH + _scratch(works)
-    if plan.voids.memory.defined[SCRATCH:end].any():
-        text = f"UB bytes [{SCRATCH}:{end}) hold data, but they are the scratch of this instruction"
+    first, ((scratch, _),) = plan.voids.pieces[-1]
+    if plan.voids.memory.defined[first : first + scratch].any():
+        text = f"UB bytes [{first}:{first + scratch}) hold data, but they are the scratch of this instruction"
         report(core, "RESERVED_MEM", text, site, "add_deq_relu")
     core.issue(plan, site)
     core.barrier(core.pipes["V"], site)  # the vendor's code ends with one
@@ -199,8 +169,8 @@ def add_deq_relu(
 
 _FORMS = ("dst, src0, src1, count", "dst, src0, src1, mask, repeat_times, repeat_params")
 _SOURCES = (
-    "Sources: {}. One more rule: the destination's block stride is 1, its repeat stride 4 for dense data.\n{}"
-    + FORMS_DOC
+    "Sources: {}. A repeat is 256 bytes of the sources; the destination takes its lanes in half as many blocks, so\n"
+    "that dense data has a destination repeat stride of 4.\n{}" + FORMS_DOC
 )
 finish(mul_cast, MUL_CAST, _FORMS, _SOURCES.format("float16", ""))
 finish(
