@@ -116,7 +116,13 @@ def binary(
 
 
 def unary(
-    name: str, value: Callable[..., Any], dtypes: Sequence[DataType], does: str, page: str, cost: str = "simple"
+    name: str,
+    value: Callable[..., Any],
+    dtypes: Sequence[DataType],
+    does: str,
+    page: str,
+    cost: str = "simple",
+    device: str = "",
 ) -> Any:
     """An instruction with one source tensor: `name(dst, src, ...)`."""
     row = register(Row(name, value, tuple(dtypes), does, page, cost, sources=1))
@@ -150,7 +156,7 @@ def unary(
         tensors = (("dst", dst), ("src", src))
         masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, author(1))
 
-    return finish(call, row, _UNARY_FORMS, FORMS_DOC)
+    return finish(call, row, _UNARY_FORMS, FORMS_DOC, device)
 
 
 def number_of(scalar: Any) -> Any:

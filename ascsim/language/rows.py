@@ -39,13 +39,14 @@ def register(row: Row) -> Row:
     return row
 
 
-def finish(function: Any, row: Row, forms: Sequence[str], doc: str) -> Any:
-    """Give a made function its name, documentation and call forms."""
+def finish(function: Any, row: Row, forms: Sequence[str], doc: str, device: str = "") -> Any:
+    """Give a made function its name, documentation and call forms; `device`: where hardware differs, why, how much."""
     function.__name__ = function.__qualname__ = row.name
     function.__overloads__ = signatures(*forms)
     types = ", ".join(map(str, row.dtypes))
     shown = "\n    ".join(f"{row.name}({form})" for form in forms)
-    function.__doc__ = f"{row.does}\n\n    {shown}\n\n{doc}\nTypes: {types}. Page: {row.page}.\n"
+    last = f"Device: {device}\n" if device else ""
+    function.__doc__ = f"{row.does}\n\n    {shown}\n\n{doc}\nTypes: {types}. Page: {row.page}.\n{last}"
     return function
 
 

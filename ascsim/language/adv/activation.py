@@ -52,7 +52,9 @@ def softmax(
     m and k are multiples of 16, all of the padding of k lies in the last column of fractals, and only the rows of the
     original shape are written.
     reuse_source has no effect. Faults: BAD_*, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, MEM_OVERFLOW; warnings:
-    OOB_BUF, UNINIT_READ.
+    OOB_BUF, UNINIT_READ. Page: SoftMax.
+    Device: the exponential is correctly rounded here, its last bit may differ there; halves are rounded with ties away
+    from zero, as the vendor's implementation does.
     """
     site = author(1)
     core = running(NAME)

@@ -23,26 +23,23 @@ from . import values as v
 from .elementwise import Math, Scratch, Work, run
 
 _DOC = """`count`: elements from the start (all of src if left out). `temp_buffer`: uint8 scratch, undefined afterwards;
-without one the free memory of the TPipe serves. {}
-{}
+without one the free memory of the TPipe serves. {} {}
 Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OVERLAP_PARTIAL,
 OOB_PHYS, MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ, ZERO_LENGTH."""
 _REUSE = "is_reuse_source lets float32 sources be used up: undefined afterwards."
 _NO_REUSE = "is_reuse_source has no effect."
-_ROUNDED = "Evaluated in float64 and rounded once; the device's last bits may differ, no page gives a bound."
-_EXACT = "Results are exact."
+_ROUNDED = "evaluated in float64 and rounded once here; the last bits may differ, no page gives a bound."
+_EXACT = ""
 
 MATH: dict[str, Math] = {}
 
 
-def _enter(row: Math, function: Any, form: str, precision: str, domain: str = "") -> Any:
+def _enter(row: Math, function: Any, form: str, device: str, more: str = "") -> Any:
     """Enter a row and finish its function."""
     assert row.name not in MATH
     MATH[row.name] = row
-    if domain:
-        precision = f"src lies in {domain}; elsewhere the device's results are undefined.\n{precision}"
-    text = _DOC.format(_REUSE if row.reusable else _NO_REUSE, precision)
-    return finish(function, row, (form,), text)
+    text = _DOC.format(_REUSE if row.reusable else _NO_REUSE, more)
+    return finish(function, row, (form,), text, device)
 
 
 def _unary(
@@ -74,11 +71,13 @@ def _unary(
     def call(dst: Any, src: Any, count: Any = None, temp_buffer: Any = None, is_reuse_source: Any = False) -> None:
         run(row, (("dst", dst), ("src", src)), count, temp_buffer, is_reuse_source, author(1))
 
-    precision = _EXACT if cost == "simple" else _ROUNDED
-    return _enter(row, call, "dst, src, count=None, temp_buffer=None, is_reuse_source=False", precision, domain)
+    device = _EXACT if cost == "simple" else _ROUNDED
+    if domain:
+        device = f"{device[:-1]}; undefined where src is not in {domain}."
+    return _enter(row, call, "dst, src, count=None, temp_buffer=None, is_reuse_source=False", device)
 
 
-def _binary(row: Math, precision: str) -> Any:
+def _binary(row: Math, device: str) -> Any:
     """An operation with two sources."""
 
     def call(
@@ -87,7 +86,7 @@ def _binary(row: Math, precision: str) -> Any:
         tensors = (("dst", dst), ("src0", src0), ("src1", src1))
         run(row, tensors, count, temp_buffer, is_reuse_source, author(1))
 
-    return _enter(row, call, "dst, src0, src1, count=None, temp_buffer=None, is_reuse_source=False", precision)
+    return _enter(row, call, "dst, src0, src1, count=None, temp_buffer=None, is_reuse_source=False", device)
 
 
 _exact = partial(_unary, cost="simple")
@@ -132,8 +131,8 @@ power = _binary(
         scratch={float16: Scratch(14, 128, 256), float32: Scratch(4, 256, 256), int32: Scratch(6)},
         steps=3,  # the page: exp(y * ln(x))
     ),
-    "Integers wrap. Floats are evaluated in float64 and rounded once: the device takes exp(src1 * ln(src0))\n"
-    "in float32, with an error that grows with the exponent.",
+    "floats are evaluated in float64 and rounded once here; it takes exp(src1 * ln(src0)) in float32, with an error "
+    "that grows with the exponent. Integers wrap on both.",
 )
 xor = _binary(
     Math(
@@ -210,6 +209,7 @@ _enter(
     _AXPY,
     axpy,
     "dst, src, scalar, count=None, temp_buffer=None, is_reuse_source=False",
+    _EXACT,
     "The scalar is rounded to the type of src. Float32 throughout, rounded after product and sum, then to dst's type.",
 )
 

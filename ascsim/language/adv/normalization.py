@@ -62,13 +62,14 @@ def rmsnorm(
 ) -> None:
     """dst = src / sqrt(mean of src * src + epsilon) * gamma, the mean that of a row.
 
-    src and dst are [b, s, h], gamma is [h], all float16 or all float32; a row is a multiple of 32 bytes, of which
+    src and dst are [b, s, h], gamma is [h], all of one type; a row is a multiple of 32 bytes, of which
     only the elements of the original h (2 or more) count for the mean. `epsilon` is rounded to the type of src: to 0
     for a half below 3e-8. `tiling`: an RmsNormTiling, from which the shape comes; one of no rows does nothing.
     `temp_buffer`: uint8 scratch of the bytes that the tiling asks for, undefined afterwards; without one the free
     memory of the TPipe serves. `basic_block` promises a multiple of 8 rows of a multiple of 64 elements, less than
     2048, all of which count. dst may start where src does. It ends with a barrier of the vector pipe. Faults: BAD_*,
     MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, MEM_OVERFLOW, DEADLOCK; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    Types: float16, float32. Page: RmsNorm.
     """
     site = author(1)
     core = running(NAME)

@@ -81,7 +81,8 @@ def softmax_flash_v2(
     the free memory of the TPipe serves. `config`: a SoftmaxConfig; constants in it must be the shape before padding,
     and then decide by themselves whether this is a basic block. is_reuse_source has no effect. Not simulated:
     out_reduce_max, whose mode the API has no name for. Faults: BAD_*, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS,
-    MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ.
+    MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ. Page: SoftmaxFlashV2.
+    Device: the exponential is correctly rounded here, its last bit may differ.
     """
     site = author(1)
     core = running(NAME)

@@ -40,7 +40,7 @@ def concat(dst: Any, src: Any, tmp: Any, repeat_time: Any) -> None:
 
     From then on dst is the memory of src, of its size; views of dst that were taken before are not, and a buffer that
     a queue gave for dst can no longer be freed through it. float16 or float32, one type for all three. `tmp` is not
-    used, `repeat_time` is 0 to 255. Faults: BAD_DTYPE, BAD_POSITION, BAD_REPEAT.
+    used, `repeat_time` is 0 to 255. Faults: BAD_DTYPE, BAD_POSITION, BAD_REPEAT. Types: float16, float32. Page: Concat.
     """
     site = author(1)
     core = running(CONCAT)
@@ -63,7 +63,7 @@ def extract(dst_value: Any, dst_index: Any, src: Any, repeat_time: Any) -> None:
     afterwards the mask mode is normal and the mask registers hold 0. With halves the second one takes 64 pairs a
     repeat where the first takes 32: what dst_index has behind its indices, up to as much again, is undefined
     afterwards. Faults: BAD_DTYPE, BAD_POSITION, BAD_REPEAT, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, DEADLOCK;
-    warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Types: float16, float32. Page: Extract.
     """
     site = author(1)
     core = running(EXTRACT)

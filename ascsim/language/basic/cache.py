@@ -28,6 +28,7 @@ def data_cache_clean_and_invalid(entire_type: Any, dst: Any, dcci_dst: Any = Non
 
     `entire_type`: CacheLine.SINGLE_CACHE_LINE (the 64-byte line that holds the start of `dst`) or ENTIRE_DATA_CACHE;
     `dcci_dst`: CACHELINE_ALL or CACHELINE_OUT (default); the UB and atomic kinds are not simulated.
+    Page: DataCacheCleanAndInvalid.
     """
     frame = sys._getframe(1)
     core = running(_NAME)
@@ -51,8 +52,9 @@ data_cache_clean_and_invalid.__overloads__ = signatures(  # type: ignore[attr-de
 def data_cache_preload(src: Any, cache_offset: Any) -> None:
     """Fill the 64-byte line that holds byte `cache_offset` of `src`, a GlobalTensor of uint64, into the data cache.
 
-    A get_value there finds the bytes as they were now: CACHE_STALE where memory has changed by then. On the device a
-    call may be dropped when there are many. Fault: OOB_GM. Page: DataCachePreload.
+    A get_value there finds the bytes as they were now: CACHE_STALE where memory has changed by then. Fault:
+    OOB_GM. Page: DataCachePreload.
+    Device: a call may be dropped when there are many.
     """
     frame = sys._getframe(1)
     site = (frame.f_code, frame.f_lasti)

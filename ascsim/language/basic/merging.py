@@ -54,7 +54,8 @@ def mrg_sort(
     lists of the one before. With suspension the instruction ends when a list has run out (get_mrg_sort_result).
     `sorted_num` changes nothing here. dst lies at a multiple of 32 bytes, a list at a multiple of 8, dst meets no list.
     Faults: BAD_DTYPE, BAD_POSITION, BAD_REPEAT, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ. Page: MrgSort.
+    ZERO_LENGTH, UNINIT_READ. Types: float16, float32. Page: MrgSort.
+    Device: what becomes of lists that are not sorted is not published; here they are merged by their heads.
     """
     site = author(1)
     core = running("mrg_sort")

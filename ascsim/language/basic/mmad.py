@@ -52,7 +52,8 @@ def mmad(dst: Any, fm: Any, filter: Any, bias: Any = None, params: Any = None) -
 
     An accumulation needs pipe_barrier(PIPE_M) after the multiply before it where (m // 16) * (n // 16) is below 10
     (NO_BARRIER_RAW). Faults: BAD_POSITION, BAD_DTYPE, MISALIGNED_ADDR, OOB_PHYS, UNITFLAG_MISMATCH; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ. Page: Mmad.
+    ZERO_LENGTH, UNINIT_READ. Types: float16, bfloat16, float32, int8. Page: Mmad.
+    Device: the order of a float sum is not published, so its last bits may differ; here it is numpy's.
     """
     if params is None:
         bias, params = None, bias

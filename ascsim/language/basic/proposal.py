@@ -38,7 +38,8 @@ def sort32(dst: Any, src0: Any, src1: Any, repeat_time: Any) -> None:
     dst, of the type of src0, takes 256 bytes a run: pairs of score and index, the greatest score first. Operands lie at
     multiples of 32 bytes; the page also asks for 256 (dst), for 128 (src1) and for the bytes of a run (src0):
     MISALIGNED_ADDR as a warning. Faults: BAD_DTYPE, BAD_POSITION, BAD_REPEAT, MISALIGNED_ADDR, OOB_PHYS,
-    OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Page: Sort32.
+    OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Types: float16, float32. Page: Sort32.
+    Device: NaN sorts before all else here, and the two bytes that a half leaves free hold 0; neither is published.
     """
     site = author(1)
     core = running("sort32")
@@ -95,7 +96,8 @@ def sort(dst: Any, concat: Any, index: Any, tmp: Any, repeat_time: Any, is_full_
     """sort32 of `concat` and `index`; with `is_full_sort` all runs are then merged into one list.
 
     `tmp`, of the type of concat, has the bytes of dst: 256 a run; only a full sort uses it. Faults as of sort32 and
-    mrg_sort. Page: Sort.
+    mrg_sort. Types: float16, float32. Page: Sort.
+    Device: as sort32.
     """
     site = author(1)
     core = running("sort")

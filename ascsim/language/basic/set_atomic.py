@@ -42,6 +42,7 @@ def set_atomic_add(dtype: Any) -> None:
 
     Adding cores need no order among themselves; the last bits of a float sum then depend on it (note ATOMIC_ORDER).
     Faults: BAD_DTYPE, here or at a store of another type. Page: SetAtomicAdd.
+    Device: sums are rounded to nearest even here and integers wrap, as in the vector unit; the page says nothing of it.
     """
     switch(*_typed("set_atomic_add", dtype), name=_SUM)
 
@@ -49,7 +50,7 @@ def set_atomic_add(dtype: Any) -> None:
 def set_atomic_max(dtype: Any) -> None:
     """Stores to global memory leave the greater of old and new; types and faults as set_atomic_add. Page: SetAtomicMax.
 
-    NaN wins, and of two zeros the positive one, as in the vector unit (the page says nothing of either).
+    Device: NaN wins here, and of two zeros the positive one, as in the vector unit; the page says nothing of either.
     """
     switch(*_typed("set_atomic_max", dtype), name="max")
 
@@ -57,7 +58,7 @@ def set_atomic_max(dtype: Any) -> None:
 def set_atomic_min(dtype: Any) -> None:
     """Stores to global memory leave the lesser of old and new; types and faults as set_atomic_add. Page: SetAtomicMin.
 
-    NaN wins, and of two zeros the negative one, as in the vector unit (the page says nothing of either).
+    Device: NaN wins here, and of two zeros the negative one, as in the vector unit; the page says nothing of either.
     """
     switch(*_typed("set_atomic_min", dtype), name="min")
 

@@ -63,7 +63,8 @@ def bilinear_interpolation(
     with `repeat_mode` src1[8 * repeat + b] for block b. Result v lies `v_r_offset` elements after result v - 1, its
     blocks `dst_blk_stride` apart; `mask` says which of the 128 lanes are written. Repeats: 1 to 255, and so is their
     product. `shared_tmp_buffer`: 32 bytes an element of src0 and of src1. Every product and sum is rounded to half.
-    Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS; warnings: OOB_BUF, UNINIT_READ.
+    Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS; warnings: OOB_BUF, UNINIT_READ. Types: float16. Page:
+    BilinearInterpolation.
     """
     site = author(1)
     core = running(NAME)

@@ -31,7 +31,7 @@ def brcb(dst: Any, src0: Any, repeat_times: Any, repeat_params: Any) -> None:
 
     `repeat_times`: 0 to 255; `repeat_params`: a BrcbRepeatParams, block stride 1 or more. dst and src0 lie apart. All
     lanes of the mask registers are set. Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ.
+    ZERO_LENGTH, UNINIT_READ. Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: Brcb.
     """
     site = author(1)
     core = running("brcb")

@@ -82,8 +82,8 @@ def compare(
     First forms: bits into dst, int8 or uint8, one behind the other. `count`: elements in whole repeats of 256 bytes;
     a rest is left out (warning MISALIGNED_LEN). `mask` has no effect on this chip, nor have the mask registers and the
     strides of dst. Last form: one repeat into the compare mask, for select and get_cmp_mask; bits of lanes that the
-    mask leaves out are undefined. float16, float32; int32 with EQ into dst. Operands lie in UB at multiples of 32
-    bytes. Faults: BAD_DTYPE, BAD_POSITION, BAD_MASK, BAD_REPEAT, BAD_STRIDE, MISALIGNED_ADDR, OOB_PHYS,
+    mask leaves out are undefined. Types: float16, float32; int32 with EQ into dst. Operands lie in UB at multiples of
+    32 bytes. Faults: BAD_DTYPE, BAD_POSITION, BAD_MASK, BAD_REPEAT, BAD_STRIDE, MISALIGNED_ADDR, OOB_PHYS,
     OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Pages: Compare, Compare into a register.
     """
     if count.__class__ is Int32:
@@ -123,7 +123,7 @@ def compare_scalar(
         compare_scalar(dst, src0, src1_scalar, cmp_mode, count)
         compare_scalar(dst, src0, src1_scalar, cmp_mode, mask, repeat_times, repeat_params, is_set_mask=True)
 
-    As compare into a tensor; dst is uint8. Page: Compares.
+    As compare into a tensor; dst is uint8. Types: float16, float32; int32 with EQ. Page: Compares.
     """
     site = author(1)
     core = running("compare_scalar")

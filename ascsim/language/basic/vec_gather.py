@@ -63,9 +63,9 @@ def gather(
         gather(dst, src, src_offset, src_base, mask, repeat_times, dst_rep_stride)
 
     `src_offset`: uint32, multiples of the element's size, lane l of repeat r has number r * lanes + l. `mask`: lanes of
-    a repeat of 256 bytes; `repeat_times`: 0 to 255; `dst_rep_stride` in 32-byte blocks. Types: 16 and 32 bits. dst lies
-    apart from src and src_offset. Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ.
+    a repeat of 256 bytes; `repeat_times`: 0 to 255; `dst_rep_stride` in 32-byte blocks. dst lies apart from src and
+    src_offset. Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: Gather.
     """
     site = author(1)
     core = running("gather")
@@ -106,7 +106,7 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
 
     `offset`: uint32, multiples of 32. `repeat_params`: a GatherRepeatParams; its block stride 0 stands for 1. Types:
     uint16, uint32. dst lies apart from src0 and offset. All lanes of the mask registers are set. Faults: BAD_*,
-    MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Page: Gatherb.
     """
     site = author(1)
     core = running("gatherb")

@@ -66,6 +66,7 @@ def gather_mask(
     256 bytes and `mask` is ignored; True: every repeat has `mask` elements. `params`: a GatherMaskParams; without a
     tensor its src1_repeat_stride is ignored. Afterwards the mask mode is normal, and the registers hold `mask`.
     Faults: BAD_*, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_REPEAT, DEADLOCK; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: GatherMask.
     """
     site = author(1)
     core = running(NAME)

@@ -299,6 +299,7 @@ BAD_REPEAT, BAD_STRIDE, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_REPEAT; warnings: OOB
 _ORDER = """
 `order`: [value, index] (default), [index, value], the value alone, or the index alone (as uint32). An index has the
 bits of an unsigned number of the element's width, and is the lane in its repeat."""
+_NANS = "which of several NaNs an index names is not published; the first here."
 _STRIDES = "dst_rep_stride, src_blk_stride, src_rep_stride"
 _ALL_STRIDES = "dst_blk_stride, src_blk_stride, dst_rep_stride, src_rep_stride"
 _SET = "is_set_mask=True"
@@ -308,8 +309,9 @@ finish(block_reduce_min, BLOCK_MIN[0], (f"dst, src, repeat, mask, {_STRIDES}",),
 finish(pair_reduce_sum, PAIR_SUM[0], (f"dst, src, repeat_time, mask, {_STRIDES}, {_SET}",), _DOC)
 finish(repeat_reduce_sum, REPEAT_SUM[0], (f"dst, src, repeat_time, mask, {_ALL_STRIDES}, {_SET}",), _DOC)
 finish(whole_reduce_sum, WHOLE_SUM[0], (f"dst, src, mask, repeat_time, {_STRIDES}, {_SET}",), _DOC)
-finish(whole_reduce_max, WHOLE_MAX[0], (f"dst, src, mask, repeat_time, {_STRIDES}, order=0, {_SET}",), _DOC + _ORDER)
-finish(whole_reduce_min, WHOLE_MIN[0], (f"dst, src, mask, repeat_time, {_STRIDES}, order=0, {_SET}",), _DOC + _ORDER)
+for _function, _extreme in ((whole_reduce_max, WHOLE_MAX), (whole_reduce_min, WHOLE_MIN)):
+    _form = f"dst, src, mask, repeat_time, {_STRIDES}, order=0, {_SET}"
+    finish(_function, _extreme[0], (_form,), _DOC + _ORDER, _NANS)
 
 __all__ = [
     "block_reduce_max",

@@ -273,9 +273,10 @@ blocks."""
 _INDEX = """The index has the bits of an unsigned number of the element's width; the first of equals counts, NaN wins.
 `shared_tmp_buffer`: two elements a repeat, in whole blocks; with cal_index two more for every 256 bytes of these, and
 so on until two are left."""
+_NANS = "which of several NaNs the index names is not published; the first here."
 _FORMS = ("dst, src, shared_tmp_buffer, count", "dst, src, shared_tmp_buffer, mask, repeat_time, src_rep_stride")
 finish(reduce_sum, SUM, _FORMS, _DOC.format(_SUMS))
 for _function, _row in ((reduce_max, MAX), (reduce_min, MIN)):
-    finish(_function, _row, [f"{form}, cal_index=False" for form in _FORMS], _DOC.format(_INDEX))
+    finish(_function, _row, [f"{form}, cal_index=False" for form in _FORMS], _DOC.format(_INDEX), _NANS)
 
 __all__ = ["reduce_max", "reduce_min", "reduce_sum"]

@@ -47,6 +47,9 @@ def _floats(combine: np.ufunc) -> Callable[[Any, Any], Any]:
     return value
 
 
+_SUM = (
+    "int16 sums and differences saturate here, as the result does; no page says so, and if they wrap, overflows differ."
+)
 _KINDS = {(int8, float16, float16): _halves, (int8, int16, int16): _saturating, (float16, float32, float32): _floats}
 
 
@@ -99,7 +102,7 @@ def _with_cast(name: str, combine: np.ufunc, does: str, page: str) -> Any:
             core.issue(plan, site)
 
     doc = "Types are of the sources; dst: int8 of float16 and int16, float16 of float32.\n" + FORMS_DOC
-    return finish(call, form, _BINARY_FORMS, doc)
+    return finish(call, form, _BINARY_FORMS, doc, _SUM)
 
 
 _BINARY_FORMS = (

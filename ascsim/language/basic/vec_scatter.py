@@ -25,7 +25,7 @@ def scatter(
         scatter(dst, src, dst_offset, dst_base, count)
         scatter(dst, src, dst_offset, dst_base, mask, repeat_times, src_rep_stride)
 
-    To the same end: gather by the inverse offsets, or set_value element by element.
+    To the same end: gather by the inverse offsets, or set_value element by element. Page: Scatter.
     """
     soc = running("scatter").device.soc.name
     raise NotSimulatedError("scatter", f"{soc} has no such instruction", rule="gather by the inverse offsets")

@@ -79,9 +79,9 @@ def select(
     VSEL_TENSOR_TENSOR_MODE: src1 a tensor, VSEL_TENSOR_SCALAR_MODE: a number; element i takes bit i, lowest bit of the
     first byte first, counting all lanes of all repeats. These two use 32 elements of UB from 184 KiB on (warning
     RESERVED_MEM where there is data). The last two forms take the mask registers as they are. `is_set_mask` keeps its
-    default. float16, float32; sel_mask of unsigned integers. All in UB at multiples of 32 bytes. Faults: BAD_DTYPE,
-    BAD_POSITION, BAD_MASK, BAD_REPEAT, BAD_STRIDE, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_*; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ.
+    default. All in UB at multiples of 32 bytes. Faults: BAD_DTYPE, BAD_POSITION, BAD_MASK, BAD_REPEAT, BAD_STRIDE,
+    MISALIGNED_ADDR, OOB_PHYS, OVERLAP_*; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Types: float16, float32; sel_mask
+    of unsigned integers. Page: Select.
     """
     site = author(1)
     core = running(NAME)

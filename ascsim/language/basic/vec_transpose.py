@@ -46,7 +46,8 @@ def transpose(dst: Any, src: Any, shared_tmp_buffer: Any = None, params: Any = N
     `shared_tmp_buffer` has c_size + 2 (to NHWC) or 2 * c_size + 1 (to NCHW) times 512 bytes, 1024 for 8-bit types, and
     is undefined afterwards; with c_size 1 it is not used. A size of 0: nothing is done. dst may be src in the 16 x 16
     forms only. Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF,
-    ZERO_LENGTH, UNINIT_READ.
+    ZERO_LENGTH, UNINIT_READ. Types: int16, uint16, float16; with NCHW2NHWC and NHWC2NCHW any of 8, 16 or 32 bits but
+    bfloat16. Page: Transpose.
     """
     site = author(1)
     core = running(NAME)

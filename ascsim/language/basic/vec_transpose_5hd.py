@@ -49,6 +49,7 @@ def trans_data_to_5hd(
     the order of this with the instruction is made by the call. Every address is a multiple of 32. Within a repeat the
     destination blocks are the source blocks or others; those of one repeat are no sources of the next. Faults:
     BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OOB_PHYS, OVERLAP_*; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ.
+    Types: int8, uint8, int16, uint16, float16, int32, uint32, float32. Page: TransDataTo5HD.
     """
     site = author(1)
     core = running(NAME)

@@ -354,6 +354,8 @@ finish(
     "    int32 to float16: any, ignored; times the scale of set_deq_scale\n"
     "A repeat has the lanes of the wider type; the narrower one's dense repeat stride is 4. Integers saturate, NaN\n"
     "becomes the integer 0.\n" + FORMS_DOC,
+    "a float beyond the largest value becomes an infinity here in every mode, as in the table of edge values; for the "
+    "directed modes no page shows it.",
 )
 finish(
     cast_deq,
@@ -365,7 +367,8 @@ finish(
     "int32 to float16: as cast, with the scale of set_deq_scale(scale). int16 to int8 (sign_mode true) or uint8: each\n"
     "block of 16 goes to one half of a block of dst, the upper one with half_block; the other half stays. A scale for\n"
     "all (is_vec_deq=False), or one for each lane of a block, from UB. Ten bits of a scale's mantissa count; results\n"
-    "are rounded to the nearest integer, ties to even (the vendor names no mode), and saturated.\n" + FORMS_DOC,
+    "are rounded to the nearest integer, ties to even, and saturated.\n" + FORMS_DOC,
+    "the vendor names no rounding mode; another one would differ by 1 in ties or, if directed, between integers.",
 )
 set_deq_scale.__overloads__ = signatures(  # type: ignore[attr-defined]
     "scale", "scale, offset, sign_mode", "vdeq, vdeq_info"

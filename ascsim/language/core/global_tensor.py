@@ -121,7 +121,10 @@ class GlobalTensor(BaseTensor):
     def set_l2_cache_hint(
         self, mode: CacheMode = CacheMode.CACHE_MODE_NORMAL, rw_mode: CacheRwMode = CacheRwMode.RW
     ) -> None:
-        """How L2 treats this tensor. Values are not touched by it, and L2 is not modelled. Page: SetL2CacheHint."""
+        """How L2 treats this tensor: no effect here. Page: SetL2CacheHint.
+
+        Device: the hint changes times, never values; L2 is not modelled.
+        """
         hints = []
         for name, kind, given in (("mode", CacheMode, mode), ("rw_mode", CacheRwMode, rw_mode)):
             number = index(given, "set_l2_cache_hint", name)
