@@ -23,9 +23,9 @@ from . import values as v
 from .elementwise import Math, Scratch, Work, run
 
 _DOC = """`count`: elements from the start (all of src if left out). `temp_buffer`: uint8 scratch, undefined afterwards;
-without one the free memory of the TPipe serves. {} {}
-Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OVERLAP_PARTIAL,
-OOB_PHYS, MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ, ZERO_LENGTH."""
+without one the free memory of the TPipe serves. {}
+Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, MEM_OVERFLOW; warnings: OOB_BUF,
+UNINIT_READ, ZERO_LENGTH."""
 _REUSE = "is_reuse_source lets float32 sources be used up: undefined afterwards."
 _NO_REUSE = "is_reuse_source has no effect."
 _ROUNDED = "evaluated in float64 and rounded once here; the last bits may differ, no page gives a bound."
@@ -38,8 +38,8 @@ def _enter(row: Math, function: Any, form: str, device: str, more: str = "") -> 
     """Enter a row and finish its function."""
     assert row.name not in MATH
     MATH[row.name] = row
-    text = _DOC.format(_REUSE if row.reusable else _NO_REUSE, more)
-    return finish(function, row, (form,), text, device)
+    reuse = _REUSE if row.reusable else _NO_REUSE
+    return finish(function, row, (form,), _DOC.format("\n".join(filter(None, (reuse, more)))), device)
 
 
 def _unary(
@@ -131,7 +131,7 @@ power = _binary(
         scratch={float16: Scratch(14, 128, 256), float32: Scratch(4, 256, 256), int32: Scratch(6)},
         steps=3,  # the page: exp(y * ln(x))
     ),
-    "floats are evaluated in float64 and rounded once here; it takes exp(src1 * ln(src0)) in float32, with an error "
+    "floats are evaluated in float64 and rounded once here; the device takes exp(src1 * ln(src0)) in float32, with an error "
     "that grows with the exponent. Integers wrap on both.",
 )
 xor = _binary(

@@ -63,8 +63,9 @@ finish(
     ("dst_tensor, src_tensor0, src_tensor1, scalar_value=1.0, shared_tmp_buffer=None, cal_count=None",),
     """`scalar_value`: the beta of Swish, rounded to the type of dst. `cal_count`: elements from the start (all of
 src_tensor0 if left out). Float32 inside, halves too, each of the steps rounded. `shared_tmp_buffer`: uint8 scratch,
-undefined afterwards, which only halves use; without one the free memory of the TPipe serves. All operands lie apart. It ends with a barrier of the vector pipe. Faults: BAD_DTYPE,
-BAD_POSITION, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS, MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ, ZERO_LENGTH.""",
+undefined afterwards, which only halves use; without one the free memory of the TPipe serves. All operands lie apart. It
+ends with a barrier of the vector pipe. Faults: BAD_DTYPE, BAD_POSITION, MISALIGNED_ADDR, OVERLAP_PARTIAL, OOB_PHYS,
+MEM_OVERFLOW; warnings: OOB_BUF, UNINIT_READ, ZERO_LENGTH.""",
     "the exponential is correctly rounded here, its last bit may differ.",
 )
 
