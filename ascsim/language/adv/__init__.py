@@ -13,6 +13,7 @@ from .normalization import *
 from .quantization import *
 from .softmax_flash import *
 from .sort import *
+from .static_tiling import *
 from .swiglu import *
 from .tcube_tiling import *
 from .tiling import *

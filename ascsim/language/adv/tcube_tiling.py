@@ -6,7 +6,7 @@ Made on the host (`asc.lib.host`) or by hand; what a tiling has to satisfy is in
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.dtype import int32
 from ..core.struct import Field, Struct
@@ -142,7 +142,7 @@ class MatmulApiStaticTiling(Struct):
     c_layout_info_s2 = _static("CLayoutInfoS2")
     batch_num = _static("BatchNum")
     mx_type_para = _static("mxTypePara")
-    cfg: ClassVar[Any] = MatmulConfig
+    cfg: Any = MatmulConfig
 
 
 __all__ = ["MatmulApiStaticTiling", "TCubeTiling"]
