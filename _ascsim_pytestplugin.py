@@ -101,7 +101,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture
 def ascsim_reports(request: pytest.FixtureRequest) -> Iterator[list[Report]]:
-    """The reports of this test's launches, in order; a launch that raises makes none."""
+    """The reports of this test's launches, in order; that of a launch which raised tells how far it came."""
     from ascsim.lib.settings import settings
 
     reports = request.node.stash[REPORTS]
@@ -117,7 +117,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.failed and "ascsim" in sys.modules:
         raised = getattr(call.excinfo.value, "finding", None) if call.excinfo is not None else None
         found = [f for launch in item.stash.get(REPORTS, []) for f in launch.findings if f.severity == "fault"]
-        report.ascsim_faults = [_plain(finding) for finding in (*found, raised) if finding is not None]
+        if raised is not None and raised not in found:
+            found.append(raised)
+        report.ascsim_faults = [_plain(finding) for finding in found]
 
 
 def _plain(finding: Any) -> dict[str, Any]:

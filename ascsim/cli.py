@@ -1,9 +1,11 @@
-"""The command line: `python -m ascsim run SCRIPT [ARGUMENTS]`."""
+"""The command line: `python -m ascsim run SCRIPT [ARGUMENTS]`, `python -m ascsim check SCRIPT [ARGUMENTS]`."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
+import json
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +15,7 @@ from types import ModuleType, TracebackType
 from . import alias
 from .hw.checks import Checks
 from .lib.settings import settings
+from .report import verdict
 from .report.table import Report
 
 RUN = """\
@@ -20,8 +23,9 @@ Run an untouched pyasc script as the main program. `import asc` and every module
 or not pyasc is installed. The script sees its own arguments; its exit code becomes that of this command."""
 
 CHECK = """\
-Run a script as `run` does, gathering what its launches find instead of stopping at it; then print the findings of each
-launch. The exit code is 1 where there is a fault, and otherwise the script's."""
+Run a script as `run` does, gathering what its launches find instead of stopping at it. Then print, for each launch,
+what was found and which bytes of the results it changes; the calls that would mend it, or those that it could do
+without; and where it leans on the compiler. The exit code is 1 where there is a fault, and otherwise the script's."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     check.add_argument("script", metavar="SCRIPT", help="path of the script")
     check.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
-    check.set_defaults(command=lambda given: check_script(given.script, given.arguments))
+    check.add_argument("--json", action="store_true", help="one JSON object on standard output, for tools")
+    check.set_defaults(command=lambda given: check_script(given.script, given.arguments, given.json))
     given = parser.parse_args(argv)
     return int(given.command(given))
 
@@ -89,14 +94,26 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def check_script(script: str, arguments: Sequence[str]) -> int:
-    """Run a script with every launch collecting, and print what was found; 1 if a fault was."""
+def check_script(script: str, arguments: Sequence[str], as_json: bool = False) -> int:
+    """Run a script with every launch collecting, and print what was found; 1 if a fault was.
+
+    With `as_json` standard output is one JSON object, and what the script prints goes to standard error.
+    """
     reports: list[Report] = []
-    with settings(checks=Checks.collect(), record=True, reports=reports):
-        code = run_script(script, arguments)
-    for report in reports:
-        print(report)
-    return code or int(any(not report.ok for report in reports))
+    with (
+        settings(checks=Checks.collect(), record=True, reports=reports),
+        contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout),
+    ):
+        try:
+            code = run_script(script, arguments)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    code = 1 if any(not report.ok for report in reports) else code
+    if as_json:
+        print(json.dumps({"script": script, "exit": code, "launches": [verdict.data(report) for report in reports]}))
+    else:
+        print("\n\n".join([*map(verdict.verdict, reports), verdict.summary(reports)]))
+    return code
 
 
 def _of_script(traceback: TracebackType | None, script: str) -> TracebackType | None:

@@ -67,8 +67,8 @@ def compare(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> Differen
 
 
 def words(entry: Entry) -> str:
-    """`add, kernel.py:24 (V)`."""
-    return f"{entry.plan.name}, {place(entry.site)} ({entry.plan.pipe.name})"
+    """`add, kernel.py:24 (aiv 0 V)`."""
+    return f"{entry.plan.name}, {place(entry.site)} ({entry.core.name} {entry.plan.pipe.name})"
 
 
 def pair(device: Device, finding: Finding) -> tuple[Entry, Entry] | None:

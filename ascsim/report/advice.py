@@ -44,9 +44,10 @@ class Advice:
 
     repairs    flag pairs and barriers that order what is not ordered, in the order in which they were found
     smallest   no smaller set of the candidates does as well
-    left       what they do not mend: findings that are no matter of order inside a core
+    left       races for which no repair was found
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
+    others     faults were found that no flag or barrier of one core mends
     silent     why there is no advice; "" if there is
     """
 
@@ -56,6 +57,7 @@ class Advice:
     redundant: tuple[Redundant, ...] = ()
     leans: tuple[Lean, ...] = ()
     framework: bool = False
+    others: bool = False
     silent: str = ""
 
     @property
@@ -75,6 +77,10 @@ class Advice:
             text += [f"  {line}" for line in self.lines]
             if self.framework and any(repair.event for repair in self.repairs):
                 text.append("  (under a TPipe the ids come from alloc_event_id)")
+        if self.left:
+            text.append(f"Advice: nothing found for {', '.join(finding.code for finding in self.left)}")
+        elif self.repairs and self.others:
+            text.append("  (the other faults are no matter of order inside a core)")
         text += [f"Advice: not needed: {item}" for item in self.redundant]
         text += [f"Note: {item}" for item in self.leans]
         return "\n".join(text) or "Advice: none needed"
@@ -120,14 +126,15 @@ class _Adviser:
             return Advice(silent=f"more than {CALLS} calls")
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         base = self.trial(list, True)
+        others = any(finding.severity == "fault" and finding.code not in IN_CORE for finding in device.findings)
         leans = self.leans(base)
         if any(finding.code in IN_CORE for finding in base.findings):
             search = Repairs(
                 lambda repairs: self.trial(with_repairs(repairs), True), ids_in_use(self.calls.values()), self.describe
             )
             framework = any("tpipe" in entry.core.state for entry in self.entries.values())
-            return Advice(search.chosen, search.smallest, tuple(search.left), (), leans, framework)
-        if base.ended or any(finding.severity == "fault" for finding in device.findings):
+            return Advice(search.chosen, search.smallest, tuple(search.left), (), leans, framework, others)
+        if base.ended or others:
             return Advice(leans=leans, silent="first mend what is no matter of order inside a core")
         cycles_per_us = device.soc.clock_mhz
         return Advice(redundant=tuple(redundant(self.calls, self.trial, lambda c: c / cycles_per_us)), leans=leans)
