@@ -96,13 +96,19 @@ def set_mask_norm() -> None:
 
 
 def set_hf32_mode(hf32_mode: Any) -> None:
-    """Whether mmad rounds its float32 operands to HF32 (11 mantissa bits) first. Page: SetHF32Mode."""
+    """Whether mmad rounds its float32 operands to HF32 (11 mantissa bits) first. Page: SetHF32Mode.
+
+    Device: the width of HF32 on this chip stands in a figure only; the text says of a later one that it has 10 bits.
+    """
     core = running("set_hf32_mode")
     _hf32(core, "on", bool(index(hf32_mode, "set_hf32_mode", "hf32_mode")))
 
 
 def set_hf32_trans_mode(trans_mode: Any) -> None:
-    """How HF32 rounds: to nearest, ties toward zero (true) or to even (false). Page: SetHF32TransMode."""
+    """How HF32 rounds: to nearest, ties toward zero (true) or to even (false). Page: SetHF32TransMode.
+
+    Device: the page of Matmul's SetHF32 has ties away from zero for the same register.
+    """
     core = running("set_hf32_trans_mode")
     _hf32(core, "to_zero", bool(index(trans_mode, "set_hf32_trans_mode", "trans_mode")))
 

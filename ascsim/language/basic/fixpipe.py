@@ -44,7 +44,9 @@ def fixpipe(dst: Any, src: Any, cbuf_workspace: Any = None, params: Any = None, 
 
     A call to global memory starts when the fixpipes before it have ended. Stores update under set_atomic_*. Faults:
     BAD_POSITION, BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_*, UNITFLAG_MISMATCH; warnings: OOB_BUF, ZERO_LENGTH,
-    UNINIT_READ. Page: Fixpipe.
+    UNINIT_READ. Types: float32, int32. Page: Fixpipe.
+    Device: what lies beyond float16 or bfloat16 follows the saturation mode of a control register; here it becomes an
+    infinity, and saturates where there is a scale.
     """
     if cbuf_workspace.__class__ is FixpipeParamsV220:
         cbuf_workspace, params, config = None, cbuf_workspace, params if config is None else config

@@ -87,7 +87,9 @@ def mmad_with_sparse(dst: Any, fm: Any, filter: Any, mmad_params: Any) -> None:
     """dst = start + fm x filter, where filter is 4:2 compressed: int8 in, int32 out.
 
     `filter` holds k / 2 of the k rows; load_data_with_sparse has brought it, and its index along with it. Operands,
-    MmadParams (k counts the uncompressed rows) and faults as mmad, without GEMV. Page: MmadWithSparse.
+    MmadParams (k counts the uncompressed rows) and faults as mmad, without GEMV. Types: int8. Page: MmadWithSparse.
+    Device: a second field that names an element in front of the first one's is no row of the page's table but (2, 0);
+    here the first element counts again.
     """
     site = author(1)
     core = running(_SPARSE)
