@@ -10,11 +10,7 @@ from typing import NoReturn
 
 from ..hw.errors import MissingApiError, NoSuchNameError
 
-CUBE = "the cube side"
-
-BASIC = {
-    CUBE: "set_aipp_functions load_image_to_local",
-}
+BASIC: dict[str, str] = {}
 ADVANCED: dict[str, str] = {}
 
 

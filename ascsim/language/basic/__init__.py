@@ -13,6 +13,7 @@ from .init_const_value import *
 from .list_tensor import *
 from .load_data import *
 from .load_data_3d import *
+from .load_image import *
 from .load_transposed import *
 from .meetings import *
 from .merging import *

@@ -1,0 +1,130 @@
+"""What AIPP does to the pixels of an image on the way into L1. Page: SetAippFunctions.
+
+In order: channels of the format, swaps, colour space, type, padding of the border, padding of the channels. The means
+are exact; a float16 is rounded once. Not simulated, because only figures that are not published as text tell them: the
+block and mirrored block padding, and biases of the colour space conversion (two pages of the vendor disagree on them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..hw.errors import ArgumentValueError, NotSimulatedError
+from .core.aipp_types import (
+    AippChannelPaddingParams,
+    AippColorSpaceConvParams,
+    AippDataTypeConvParams,
+    AippPaddingParams,
+    AippParams,
+    AippSwapParams,
+)
+from .core.dtype import int8
+from .core.enums import AippInputFormat
+from .core.ir_value import value
+
+NAME = "set_aipp_functions"
+CONSTANT, EDGE = 0, 1  # modes of the border
+FOUR_CHANNELS = 1  # mode of the channels; 0: 32 bytes a pixel
+
+
+class Format(NamedTuple):
+    """Bytes a pixel of the first plane, channels of an image, alignment of the planes, whether positions are even."""
+
+    pixel: int
+    channels: int
+    align: int
+    even_rows: bool
+
+
+FORMATS = {
+    AippInputFormat.YUV420SP_U8: Format(1, 3, 2, True),
+    AippInputFormat.XRGB8888_U8: Format(4, 3, 4, False),
+    AippInputFormat.RGB888_U8: Format(3, 3, 1, False),
+    AippInputFormat.YUV400_U8: Format(1, 1, 1, False),
+}
+
+
+class Work:
+    """The settings of a call of set_aipp_functions, ready to be applied; what is not simulated is refused here."""
+
+    def __init__(self, format_: AippInputFormat, config: AippParams) -> None:
+        self.format, self.dtype = format_, config.dtype
+        self.swap = config.swap_params or AippSwapParams()
+        self.csc = config.csc_params or AippColorSpaceConvParams()
+        self.conversion = config.dtc_params or AippDataTypeConvParams()
+        border = config.padding_params or AippPaddingParams()
+        channels = config.c_padding_params or AippChannelPaddingParams()
+        self.single_line = bool(config.single_line_params and config.single_line_params.is_single_line_copy)
+        self.mode, self.channel_mode = border.padding_mode, channels.c_padding_mode
+        for name, mode, most in (("padding_mode", self.mode, 3), ("c_padding_mode", self.channel_mode, 1)):
+            if mode > most:
+                raise ArgumentValueError(
+                    NAME, "is no mode", operand=name, value=mode, rule=f"0 to {most}", nearest=most
+                )
+        if self.mode > EDGE:
+            raise NotSimulatedError(NAME, f"padding_mode {self.mode}: a figure alone tells which block is copied")
+        if self.csc.is_enable_csc and any(self.csc.key[10:]):
+            raise NotSimulatedError(NAME, "the vendor's pages disagree on what the biases of the conversion belong to")
+        if self.conversion.dtc_round_mode:
+            raise ArgumentValueError(
+                NAME, "exists on other chips only", operand="dtc_round_mode", value=1, rule="0", nearest=0
+            )
+        if border.padding_value_ch3:
+            raise NotSimulatedError(NAME, "padding_value_ch3: no format of this chip leaves a fourth channel")
+        self.border, self.rest = (
+            [self._as(getattr(border, f"padding_value_ch{i}")) for i in range(3)],
+            self._as(channels.c_padding_value),
+        )
+
+    def _as(self, number: Any) -> Any:
+        return self.dtype.np.type(value(number, self.dtype, NAME).v)
+
+    @property
+    def channels(self) -> int:
+        """Channels of a pixel in L1."""
+        return 4 if self.channel_mode == FOUR_CHANNELS else 32 // self.dtype.size
+
+    def apply(self, planes: Sequence[np.ndarray], pads: tuple[int, int, int, int]) -> np.ndarray:
+        """The image as (rows, columns, channels); `pads`: top, bottom, left, right."""
+        image = self._converted(self._spaced(self._channels(planes)))
+        top, bottom, left, right = pads
+        width = [(top, bottom), (left, right)]
+        if self.mode == EDGE:
+            image = np.pad(image, [*width, (0, 0)], "edge")
+        elif any(pads):
+            parts = [np.pad(image[..., i], width, constant_values=self.border[i]) for i in range(image.shape[2])]
+            image = np.stack(parts, axis=2)
+        out = np.full((*image.shape[:2], self.channels), self.rest, self.dtype.np)
+        out[..., : image.shape[2]] = image
+        return out
+
+    def _channels(self, planes: Sequence[np.ndarray]) -> np.ndarray:
+        """The channels of the format, after the swaps."""
+        image = planes[0]
+        if self.format is AippInputFormat.YUV420SP_U8:
+            rows, columns = image.shape[:2]
+            colour = planes[1].repeat(2, axis=0).repeat(2, axis=1)[:rows, :columns]
+            if self.swap.is_swap_uv:
+                colour = colour[..., ::-1]
+            return np.concatenate([image, colour], axis=2)
+        if self.format is AippInputFormat.XRGB8888_U8:
+            image = image[..., 1:] if self.swap.is_swap_ax else image[..., :3]
+        return image[..., ::-1] if self.swap.is_swap_rb else image
+
+    def _spaced(self, image: np.ndarray) -> np.ndarray:
+        """The colour space conversion: a matrix in 1/256."""
+        if not self.csc.is_enable_csc:
+            return image
+        matrix = np.array(self.csc.key[1:10], np.int64).reshape(3, 3)
+        return ((image.astype(np.int64) @ matrix.T) >> 8).clip(0, 255)
+
+    def _converted(self, image: np.ndarray) -> np.ndarray:
+        """The type conversion: x - mean, for float16 (x - mean - min) * var."""
+        mean, least, scale = (np.array(self.conversion.key[i : i + 3][: image.shape[2]], float) for i in (0, 3, 6))
+        centred = image.astype(np.float64) - mean
+        if self.dtype is int8:
+            return centred.clip(-128, 127).astype(np.int8)
+        return ((centred - least) * scale).astype(np.float16)
