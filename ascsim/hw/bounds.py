@@ -16,6 +16,8 @@ from .memory import Piece, Region
 if TYPE_CHECKING:
     from .core import Core
 
+BLOCK = 32  # bytes: what a block copy stores at least
+
 
 class Bounds:
     """The part of a Core that keeps accesses inside memories. Mixed into `core.Core`, whose attributes it uses."""
@@ -47,6 +49,9 @@ class Bounds:
         if gm.nbytes == ENDED:
             raise LaunchError(plan.name, "the tensor belongs to a launch that has ended", operand=gm.name)
         past = end - gm.nbytes
+        if plan.stores and at >= 0 and 0 < past < BLOCK and plan.gm.block % BLOCK == 0:  # type: ignore[union-attr]
+            self.tail(plan, site, gm, at, end)
+            return
         beyond = at < 0 or past > PADDING
         verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
         where = f"{-at} bytes before its start" if at < 0 else f"{past} bytes past its end"
@@ -57,6 +62,19 @@ class Bounds:
             site,
             operation=plan.name,
             severity="fault" if beyond else "warn",
+        )
+        if not gm.owned:
+            gm.own()
+
+    def tail(self: Core, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:  # type: ignore[misc]
+        """A store of whole blocks, the last of which reaches past the end of its array: into the padding behind it."""
+        self.report(
+            "GM_TAIL",
+            f"{plan.name} stores bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes): whole blocks "
+            f"of {BLOCK} bytes, the last of which puts junk into {end - gm.nbytes} bytes past its end, which belong to nobody; "
+            "data_copy_pad stores single bytes",
+            site,
+            operation=plan.name,
         )
         if not gm.owned:
             gm.own()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import atomic, define, hazards
+from . import atomic, define, hazards, notes
 from .barriers import Barriers
 from .bounds import Bounds
 from .events import EVENTS, FlagRow
@@ -141,6 +141,8 @@ class Core(Flow, Barriers, Bounds):
                 last = cell.write
                 if last[0] > clock[last[1]]:
                     clock = hazards.local(self, last, me, cell, "WAW")
+                elif last[0]:
+                    notes.dead_store(self, last, me, cell)
             else:
                 if last[0] > clock[last[1]] and last is not me:
                     clock = hazards.local(self, last, me, cell, "WAR")
@@ -218,6 +220,8 @@ class Core(Flow, Barriers, Bounds):
         if earlier[5] == self.serial:
             if earlier[0] > me[6][earlier[1]] and earlier is not me:
                 hazards.in_core_gm(self, earlier, me, a, b, write)
+            elif write and me[3].gm.write and earlier is not me:
+                notes.dead_gm_store(self, earlier, me, a, b)
         elif earlier[5] >= 0:
             clock = self.slots[me[1]].known.get(earlier[5])
             if clock is None or earlier[0] > clock[earlier[1]]:

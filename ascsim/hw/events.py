@@ -36,10 +36,11 @@ class Flag:
     A FIFO of tokens pairs the k-th wait with the k-th set; `outstanding` counts sets less waits in issue order.
     """
 
-    __slots__ = ("dst", "event", "guard", "holder", "id", "last_set", "outstanding", "src", "tokens")
+    __slots__ = ("dst", "event", "guard", "holder", "id", "last_set", "outstanding", "row", "src", "tokens")
 
-    def __init__(self, event: str, number: int, src: Pipe, dst: Pipe) -> None:
-        self.event, self.id, self.src, self.dst = event, number, src, dst
+    def __init__(self, row: FlagRow, number: int) -> None:
+        self.row, self.id = row, number
+        self.event, self.src, self.dst = row.event, row.src, row.dst
         self.reset()
 
     def reset(self) -> None:
@@ -57,24 +58,28 @@ class Flag:
 
 
 class FlagRow(dict[int, Flag]):
-    """The flags of one event by id, made when first asked for. `guarded`: under a TPipe, which owns the ids."""
+    """The flags of one event by id, made when first asked for. `guarded`: under a TPipe, which owns the ids.
 
-    __slots__ = ("dst", "event", "guarded", "src")
+    `taken` is what the last wait of the event has brought.
+    """
+
+    __slots__ = ("dst", "event", "guarded", "src", "taken")
 
     def __init__(self, event: str, src: Pipe, dst: Pipe) -> None:
         super().__init__()
         self.event, self.src, self.dst, self.guarded = event, src, dst, False
+        self.taken: Clock = []
 
     def reset(self) -> None:
         """As at power-on. The flags are kept: a kernel that has run on this core is likely to run on it again."""
-        self.guarded = False
+        self.guarded, self.taken = False, []
         for flag in self.values():
             flag.reset()
 
     def __missing__(self, number: int) -> Flag:
         if number not in range(IDS):
             raise KeyError(number)
-        flag = self[number] = Flag(self.event, number, self.src, self.dst)
+        flag = self[number] = Flag(self, number)
         flag.guard = self.guarded or flag.guard
         return flag
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import deadlock, unitflag
+from . import deadlock, notes, unitflag
 from .events import Flag
 from .findings import Site, author, place
 from .pipe import Pipe, Token, merge
@@ -85,6 +85,10 @@ class Flow:
         dst = flag.dst
         if flag.tokens and dst.parked is None and dst.slot:  # the usual case, in one piece
             clock, known, time = flag.tokens.popleft()
+            source = flag.src.slot
+            if dst.clock[source] >= clock[source] > 0:
+                notes.redundant(self, flag, clock, site or author(2))
+            flag.row.taken = clock
             dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
                 dst.known = merge(dst.known, known)

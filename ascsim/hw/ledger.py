@@ -44,6 +44,7 @@ class Ledger:
     def __init__(self, checks: Checks) -> None:
         self.checks = checks
         self.found: dict[tuple[object, ...], Finding] = {}
+        self.noted: dict[tuple[object, ...], Finding] = {}  # by code and call sites: notes are found again and again
         self.seen: dict[tuple[object, ...], tuple[Name, Name]] = {}  # last pair of accesses counted for a finding
         # Accesses of reported races -> the local footprints that the other side writes, None for global memory.
         self.races: dict[Name, set[Region | None]] = {}

@@ -66,7 +66,7 @@ def test_a_use_is_seen_again_by_the_same_plan_at_another_line() -> None:
         k.barrier_all(2)
         k.core.issue(plan, ("k", 3))
 
-    assert [f.sites for f in launched(body).findings] == [(("k", 1),), (("k", 3),)]
+    assert [f.sites for f in launched(body).findings if f.code == "UNINIT_READ"] == [(("k", 1),), (("k", 3),)]
 
 
 def test_padding_without_a_value_becomes_undefined_again() -> None:
