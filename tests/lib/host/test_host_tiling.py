@@ -99,10 +99,18 @@ def test_shared_k_and_nz_matrices(case: Case, nz_a: bool, nz_b: bool) -> None:
 def test_no_tiling_is_the_answer_only_where_there_is_none(dtype, l1, bias) -> None:
     for l0c in (992, 1024, 2048):
         for base in ((-1, -1, -1), (32, -1, -1), (-1, 32, 32), (-1, 48, -1)):
-            case = Case(40, 40, 40, dtype, trans_b=True, bias=bias, base=base, l1=l1, l0c=l0c)
-            found = tiling_of(tiler(case, host.MatmulApiTiling))
-            assert (found is not None) == exists(case)
-            assert found is None or broken(case, found) == []
+            for turned in (False, True):
+                case = Case(40, 40, 40, dtype, turned, not turned, bias=bias, base=base, l1=l1, l0c=l0c)
+                found = tiling_of(tiler(case, host.MatmulApiTiling))
+                assert (found is not None) == exists(case)
+                assert found is None or broken(case, found) == []
+
+
+def test_a_wide_product_with_bias_stays_within_the_bias_table() -> None:
+    case = Case(16, 4096, 64, bias=True)
+    found = tiling_of(tiler(case))
+    assert found["base_n"] <= 256
+    assert broken(case, found) == []
 
 
 def test_tutorial_shapes_get_good_tilings() -> None:
