@@ -84,3 +84,15 @@ def served() -> Iterator[None]:
     finally:
         if not before:
             uninstall()
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """`asc` means what is installed under that name inside the `with` block."""
+    before = _finder in sys.meta_path
+    uninstall()
+    try:
+        yield
+    finally:
+        if before:
+            install()

@@ -146,5 +146,11 @@ class BackendError(SimulatorError, RuntimeError):
     """What the chosen backend or platform lacks."""
 
 
+class FrontEndError(BackendError):
+    """pyasc's front end refuses a kernel. `site` is the file and line that it names, None where it names none."""
+
+    site: tuple[str, int] | None = None
+
+
 class SimulatorWarning(UserWarning):
     """Category of every warning that ascsim gives."""

@@ -17,6 +17,7 @@ from .device_call import device_call
 from .function import Function
 from .launch import launch
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
+from .request import Request
 from .traces import as_written, authors_trace
 
 
@@ -60,7 +61,7 @@ class JITFunction(Function):
 
         def launcher(*args: Any, **kwargs: Any) -> Report:
             try:
-                return launch(self, options, self.default_options, args, kwargs)
+                return launch(Request(self, options, self.default_options, args, kwargs))
             except (SimulatorError, SimulatorWarning) as error:
                 raise error.with_traceback(authors_trace(error)) from error.__cause__
             except Exception as error:

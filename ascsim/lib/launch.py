@@ -1,29 +1,29 @@
 """One launch: check and describe the arguments, build the device, run the body on every core, copy results back.
 
 A launch is synchronous whatever its stream. Nothing is kept from one launch to the next, and nothing is copied back
-unless every core has ended well. The NPU backend is not built yet.
+unless every core has ended well. Launches on a device are in `ascsim.lib.npu`.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from ascsim.hw import current
 from ascsim.hw.device import Device
-from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, BackendError, FoundError, LaunchError
+from ascsim.hw.errors import ArgumentValueError, FoundError, LaunchError
 from ascsim.hw.soc import soc
 from ascsim.language.core.address import GlobalAddress
 from ascsim.language.names import namer
 from ascsim.report.table import Report
 
-from .arguments import Array, PerCore, argument, arranged, constant, mapped
-from .function import Facts, Function
-from .options import COMPILING, LAUNCHING, CompileOptions, LaunchOptions, check_options, compile_options
+from .arguments import Array, PerCore, argument, constant, mapped
+from .function import Facts
+from .npu.device import on_device
+from .options import CompileOptions, compile_options
 from .platform import Backend, KernelType
-from .settings import NPU_MISSING, current_settings
+from .request import Request
+from .settings import Settings, current_settings
 
 # The compile-time arguments of the first call of each device function, in the launch that this core belongs to.
 first_constants: ContextVar[dict[Any, Any] | None] = ContextVar("ascsim_first_constants", default=None)
@@ -38,30 +38,27 @@ def kernel_type(options: CompileOptions, facts: Facts) -> KernelType:
     return KernelType.AIC_ONLY if options.matmul_cube_only else KernelType.MIX_AIC_1_2
 
 
-def launch(
-    function: Function,
-    where: LaunchOptions,
-    defaults: Mapping[str, Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-) -> Report:
-    """Run `function[where.core_num, where.stream](*args, **kwargs)`; `defaults` are the options of its decorator."""
-    name = function.fn.__name__
+def launch(request: Request) -> Report:
+    """Run what is asked for on the backend in force, in the hands of the observer if there is one."""
     now = current_settings()
     if current.core.get() is not None:
-        raise LaunchError(name, "a kernel cannot launch a kernel; call a jit function without [...] from a kernel")
+        problem = "a kernel cannot launch a kernel; call a jit function without [...] from a kernel"
+        raise LaunchError(request.name, problem)
     if now.backend is Backend.NPU:
-        raise BackendError(name, NPU_MISSING, operand="backend", value="NPU")
-    blocks = _block_count(name, where.core_num, now.blocks)
+        return on_device(request)
+    if now.observer is not None:
+        return now.observer(request, lambda: simulate(request, now))
+    return simulate(request, now)
 
-    given = {key: value for key, value in kwargs.items() if key in COMPILING | LAUNCHING}
-    check_options(given)
-    options = compile_options({**defaults, **given})
+
+def simulate(request: Request, now: Settings) -> Report:
+    """Run what is asked for on the simulator."""
+    function, name, blocks = request.function, request.name, request.blocks
+    _check_picked(name, blocks, now.blocks)
+    options = compile_options(request.options)
     types = function.constants
-    own = {key: value for key, value in kwargs.items() if key not in given}
-    bound = arranged(function.fn, function.signature, args, own)
     positional, named = mapped(
-        bound,
+        request.bound(),
         lambda parameter, label, value: (
             constant(label, value, types[parameter]) if parameter in types else argument(label, value)
         ),
@@ -110,17 +107,10 @@ def launch(
                 array.release()
 
 
-def _block_count(name: str, core_num: Any, only: tuple[int, ...] | None) -> int:
-    try:
-        blocks = operator.index(core_num)
-    except TypeError:
-        raise ArgumentTypeError(name, "is not an int", operand="core_num", value=core_num) from None
-    if blocks <= 0:
-        raise ArgumentValueError(name, operand="core_num", value=blocks, rule="1 or more blocks", nearest=1)
+def _check_picked(name: str, blocks: int, only: tuple[int, ...] | None) -> None:
     if only is not None and only[-1] >= blocks:
         rule = f"numbers below {blocks}, the blocks of this launch"
         raise ArgumentValueError(name, operand="settings(blocks=)", value=only, rule=rule, nearest=blocks - 1)
-    return blocks
 
 
 def _placed(device: Device, value: Any) -> Any:

@@ -7,7 +7,7 @@ a new thread starts from the defaults.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -16,11 +16,10 @@ from typing import Any, TypeVar
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, BackendError, OptionError, SimulatorWarning
 
+from .npu import device
 from .platform import Backend, Platform
 
 E = TypeVar("E", bound=Enum)
-
-NPU_MISSING = "the NPU backend is not built yet; Backend.Model runs the same kernel"
 
 
 def member(kind: type[E], value: Any, operation: str, operand: str) -> E:
@@ -38,13 +37,15 @@ def member(kind: type[E], value: Any, operation: str, operand: str) -> E:
 class Settings:
     """The settings in force.
 
-    backend   Backend.Model simulates.
+    backend   Backend.Model simulates; Backend.NPU launches through an installed pyasc.
     platform  whose sizes, core counts and rates are simulated.
     checks    what is checked and what a finding does (`Checks`).
     record    keep the full list of issued instructions, for traces and replay.
     blocks    numbers of the blocks to simulate; None simulates all.
     device    device number that the runtime library answers; a label.
     reports   a list to which every launch appends its report, one that a finding ended too; None for none.
+    observer  called with every simulated launch, as observer(request, run), in its place: it calls run() for the report
+              and gives it back (`ascsim.lib.request.Request`); None for none.
     """
 
     backend: Backend = Backend.Model
@@ -54,6 +55,7 @@ class Settings:
     blocks: tuple[int, ...] | None = None
     device: int = 0
     reports: list[Any] | None = field(default=None, compare=False)
+    observer: Callable[[Any, Callable[[], Any]], Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -67,6 +69,8 @@ class Settings:
             store(self, "blocks", _block_numbers(self.blocks))
         if not isinstance(self.device, int) or self.device < 0:
             raise BackendError("settings", operand="device", value=self.device, rule="an int of 0 or more")
+        if self.observer is not None and not callable(self.observer):
+            raise ArgumentTypeError("settings", operand="observer", value=self.observer, rule="callable, or None")
         if self.reports is not None and not isinstance(self.reports, list):
             raise ArgumentTypeError("settings", operand="reports", value=self.reports, rule="a list, or None")
 
@@ -123,13 +127,15 @@ def set_platform(
     device_id: int | None = None,
     check: bool = True,
 ) -> None:
-    """Choose what launches run on. `check` refuses a backend that is missing at once instead of at the launch."""
+    """Choose what launches run on. `check` refuses a backend that is missing at once instead of at the launch.
+
+    On a device the platform is the device's: another one is refused.
+    """
     backend = member(Backend, backend, "set_platform", "backend")
-    platform = Platform.Ascend910B1
-    if soc_version is not None:
-        platform = member(Platform, soc_version, "set_platform", "soc_version")
+    wanted = None if soc_version is None else member(Platform, soc_version, "set_platform", "soc_version")
+    platform = wanted or Platform.Ascend910B1
     if check and backend is Backend.NPU:
-        raise BackendError("set_platform", NPU_MISSING, operand="backend", value=backend.value)
+        platform = device.choose(wanted, device_id)
     if platform is Platform.Ascend910B2C:
         text = "Ascend910B2C: nothing is published about this chip; it takes the values of Ascend910B2"
         warnings.warn(text, SimulatorWarning, stacklevel=2)

@@ -32,7 +32,7 @@ def use_model(custom_lib_prefix: str | None = None) -> None:
 
 
 def use_npu(custom_lib_prefix: str | None = None) -> None:
-    """Launch on a device; a launch then raises a BackendError, for that backend is not built."""
+    """Launch on a device, through pyasc; a launch raises a BackendError for what it lacks."""
     change(backend=Backend.NPU)
 
 

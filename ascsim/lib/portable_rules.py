@@ -1,0 +1,204 @@
+"""The rules of portability as tables: what pyasc refuses or compiles to something else, and what to write instead.
+
+Found in the front end of pyasc 1.1.1 and held against it by the tests marked `npu`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+
+class Verdict(Enum):
+    """What pyasc does with a construct: refuses it, or accepts it and means something else."""
+
+    REFUSED = "refused"
+    DIFFERS = "differs"
+
+    def __lt__(self, other: Verdict) -> bool:
+        return self.value < other.value
+
+
+class Rule(NamedTuple):
+    """`construct` as the author wrote it, what is wrong, what to write instead, and what pyasc does."""
+
+    construct: str
+    problem: str
+    remedy: str
+    verdict: Verdict = Verdict.REFUSED
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Remark:
+    """A rule that a line breaks."""
+
+    file: str
+    line: int
+    construct: str
+    problem: str
+    remedy: str
+    verdict: Verdict = Verdict.REFUSED
+
+    @property
+    def text(self) -> str:
+        """`construct: problem; remedy`."""
+        return f"{self.construct}: {self.problem}; {self.remedy}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+ACCEPTED_BUILTINS = frozenset("dict float int isinstance issubclass len list range repr str tuple type".split())
+NEWER = frozenset("bfloat16 swiglu softmax_flash_v2 SoftMaxShapeInfo SoftmaxConfig".split())
+
+_NOT = "is not kernel Python"
+_HOST = "do it on the host, before the launch"
+_COMPREHENSION = Rule("comprehension", _NOT, "write the elements out, or loop with asc.static_range")
+_INDEX = "compute a flag and test it in an `if`, or choose the bounds of the loop"
+_LET = "assign on a line of its own"
+
+# Keys: the class of a syntax node, or a name that the reader of a function uses.
+SYNTAX: dict[str, Rule] = {
+    "Break": Rule("break", _NOT, _INDEX),
+    "Continue": Rule("continue", _NOT, "put the rest of the turn into an `if`"),
+    "Lambda": Rule("lambda", _NOT, "write a function with @asc.jit"),
+    "FunctionDef": Rule("nested function", _NOT, "move it out of the function, with @asc.jit"),
+    "AsyncFunctionDef": Rule("nested function", _NOT, "move it out of the function, with @asc.jit"),
+    "ClassDef": Rule("class", _NOT, "define it at the top of the module"),
+    "ListComp": _COMPREHENSION,
+    "SetComp": _COMPREHENSION,
+    "DictComp": _COMPREHENSION,
+    "GeneratorExp": _COMPREHENSION,
+    "Dict": Rule("dictionary", _NOT, "make it at the top of the module, or use names"),
+    "Set": Rule("set", _NOT, "make it at the top of the module, or use a tuple"),
+    "Try": Rule("try", _NOT, _HOST),
+    "TryStar": Rule("try", _NOT, _HOST),
+    "Raise": Rule("raise", _NOT, "asc.static_assert tests compile-time values; test others on the host"),
+    "Import": Rule("import", _NOT, "import at the top of the module"),
+    "ImportFrom": Rule("import", _NOT, "import at the top of the module"),
+    "Global": Rule("global", _NOT, "pass the value as an argument"),
+    "Nonlocal": Rule("nonlocal", _NOT, "pass the value as an argument"),
+    "Delete": Rule("del", _NOT, "leave it out"),
+    "NamedExpr": Rule(":=", _NOT, _LET),
+    "Match": Rule("match", _NOT, "use `if`"),
+    "Yield": Rule("yield", _NOT, "use a loop"),
+    "YieldFrom": Rule("yield", _NOT, "use a loop"),
+    "Await": Rule("await", _NOT, "leave it out"),
+    "AsyncFor": Rule("async for", _NOT, "use `for`"),
+    "AsyncWith": Rule("async with", _NOT, "use `with`"),
+    "Starred": Rule("*", _NOT, "write the elements out"),
+    "no source": Rule("function without a source file", "pyasc reads the source", "keep the kernel in a file"),
+    "variadic": Rule("*{name}", "pyasc has no variadic parameters", "name the parameters"),
+    "default": Rule("default value of a kernel's parameter", "pyasc leaves it out", "give the argument at the launch"),
+    "text annotation": Rule(
+        "annotation of {name} as text", "pyasc needs the object", "leave out `from __future__ import annotations`"
+    ),
+    "loop else": Rule("else of a loop", _NOT, "put it behind the loop"),
+    "loop target": Rule("target of a for loop", "pyasc takes one name", "unpack in the body"),
+    "iterable": Rule(
+        "for over something else than a range", _NOT, "loop over range, asc.range or asc.static_range and index"
+    ),
+    "with items": Rule("several items of a with", "pyasc takes one", "nest them"),
+    "several targets": Rule("assignment to several targets", "pyasc takes one", "write one line for each"),
+    "attribute target": Rule("augmented assignment to a field", _NOT, "read the field, then assign it"),
+    "target": Rule("target of an assignment", "pyasc takes a name, names, a subscript or a field", _LET),
+    "return in a block": Rule("return inside a block", _NOT, "return at the end of the function"),
+    "kernel returns": Rule("value of a kernel", "a kernel returns nothing", "store it in global memory"),
+    "chained comparison": Rule("chained comparison", "pyasc takes one operator", "(a < b) and (b < c)"),
+    "in": Rule("in", _NOT, "compare with each element"),
+    "three operands": Rule("{word} of three", "pyasc takes two operands", "group them in pairs, with parentheses"),
+    "plain operands": Rule(
+        "{word} of compile-time values", "pyasc has it for run-time values alone", "nest two `if`, or use & and |"
+    ),
+    "not": Rule("not of a compile-time value", "pyasc has it for run-time values alone", "compare: `x == 0`"),
+    "@": Rule("@", _NOT, "use asc.mmad or asc.adv.Matmul"),
+    "starred argument": Rule("* or ** in a call", _NOT, "write the arguments out"),
+    "newer name": Rule("{name}", "newer than pyasc 1.1.1", "needs a later front end"),
+    "ended name": Rule(
+        "{name} after the block of line {line}", "it was first assigned inside", "assign it before the block too"
+    ),
+    "carried number": Rule(
+        "{name} in a loop of the device",
+        "it holds a plain number before the loop, and pyasc cannot carry that on",
+        "begin with asc.number(value, asc.int32), or unroll with asc.static_range",
+    ),
+    "closure": Rule(
+        "{name} of the function around the kernel", "pyasc looks in globals alone", "make it a global or a parameter"
+    ),
+    "builtin": Rule(
+        "{name}", "pyasc knows no such builtin", "asc.ceildiv, asc.printf or an `if`; or work it out on the host"
+    ),
+    "plain function": Rule("{name}", "is no jit function", "decorate it with @asc.jit"),
+    "foreign function": Rule("{name}", "pyasc calls its own and jit functions alone", _HOST),
+    "iterate": Rule(
+        "iterate as a statement",
+        "pyasc drops it: nothing is computed on the device",
+        "enter it: `with mm.iterate() as count:`",
+        Verdict.DIFFERS,
+    ),
+}
+
+# Calls of the API that pyasc's front end is known to get wrong: when, and the rule.
+_MMAD = "m n k is_bias fm_offset en_ssparse en_winograd_a en_winograd_b unit_flag cmatrix_source cmatrix_init_val"
+_MMAD_NAMES = _MMAD.split()
+_MMAD_GROUPS = (set(_MMAD_NAMES[3:8]), set(_MMAD_NAMES[8:]))
+
+
+def _given(call: ast.Call, names: list[str]) -> dict[str, ast.expr]:
+    """The arguments of a call by name."""
+    positional = dict(zip(names, call.args, strict=False))
+    return {**positional, **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}}
+
+
+def _mmad_drops(call: ast.Call) -> bool:
+    given = set(_given(call, _MMAD_NAMES))
+    return bool(given) and given - {"m", "n", "k"} not in _MMAD_GROUPS
+
+
+def _mmad_cuts(call: ast.Call) -> bool:
+    flag = _given(call, _MMAD_NAMES).get("unit_flag")
+    return isinstance(flag, ast.Constant) and flag.value not in (0, 1)
+
+
+def _without_depth(call: ast.Call) -> bool:
+    return "depth" not in _given(call, ["position", "depth"])
+
+
+Wrong = Callable[[ast.Call], bool]
+_IGNORED = Rule(
+    "arguments by position", "pyasc ignores them and makes an empty object", "name them all", Verdict.DIFFERS
+)
+API: dict[str, tuple[tuple[Wrong, Rule], ...]] = {
+    "MmadParams": (
+        (
+            _mmad_drops,
+            Rule(
+                "MmadParams with a part of its values",
+                "pyasc makes an empty object: m = n = k = 0, and mmad does nothing on the device",
+                "MmadParams(m, n, k, unit_flag=0, cmatrix_source=False, cmatrix_init_val=True)",
+                Verdict.DIFFERS,
+            ),
+        ),
+        (
+            _mmad_cuts,
+            Rule(
+                "unit_flag of MmadParams",
+                "pyasc cuts it to one bit",
+                "order mmad and fixpipe by M_FIX",
+                Verdict.DIFFERS,
+            ),
+        ),
+    ),
+    "get_mm_config": (
+        (
+            lambda call: bool(call.args or call.keywords),
+            Rule("arguments of get_mm_config", "pyasc ignores them", "set the fields of MatmulConfig", Verdict.DIFFERS),
+        ),
+    ),
+    "TensorDesc": ((lambda call: bool(call.args), _IGNORED),),
+    "ListTensorDesc": ((lambda call: bool(call.args), _IGNORED),),
+    "TQue": ((_without_depth, Rule("TQue without a depth", "pyasc has no default", "TQue(position, 1)")),),
+}
