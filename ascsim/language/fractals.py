@@ -22,6 +22,7 @@ from .core.dtype import DataType
 FRACTAL = 512  # bytes
 SIDE = 16  # rows (Z inside) or columns (N inside) of a fractal
 BLOCK = 32  # bytes of a fractal's row (Z inside) or column (N inside)
+ROW = f"V{BLOCK}"  # a row of a fractal (Z inside) as one element
 Dims = tuple[tuple[int, int], ...]  # (count, stride in bytes), outermost first
 
 
@@ -74,16 +75,16 @@ class Fractals:
         return np.ndarray(self.shape, self.dtype.np, memory.bytes.data, self.start, self.strides)
 
     def rectangles(self, flat: np.ndarray, kind: str) -> list[tuple[slice, slice, np.ndarray]]:
-        """The matrix in up to four rectangles: its rows, its columns, and a view of their elements, in bytes or
-        definedness, as (rows of fractals, rows inside, columns of fractals, columns inside)."""
-        return [
-            (
-                slice(row, row + counts[0] * counts[1]),
-                slice(column, column + counts[2] * counts[3]),
-                np.ndarray(counts, kind, flat.data, self.at(row, column), self.strides),
-            )
-            for row, column, counts in self._parts()
-        ]
+        """The matrix in up to four rectangles: its rows, its columns, and a view of them, in bytes or definedness, as
+        (rows of fractals, rows inside, columns of fractals, columns inside). With ROW as the kind of elements, for an
+        order that is Z inside and full fractals across: one column of 32-byte rows a fractal."""
+        out = []
+        for row, column, counts in self._parts():
+            if kind == ROW:  # there is no second part across
+                counts = (*counts[:3], 1)
+            view: np.ndarray = np.ndarray(counts, kind, flat.data, self.at(row, column), self.strides)
+            out.append((slice(row, row + counts[0] * counts[1]), slice(column, column + counts[2] * counts[3]), view))
+        return out
 
     def at(self, row: int, column: int) -> int:
         """Byte of an element."""

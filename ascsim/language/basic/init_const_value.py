@@ -19,7 +19,7 @@ from ..fractals import BLOCK, FRACTAL
 from ..moves import Side, reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
-from .load_data import L0, L1
+from .load_operands import L0, L1
 
 NAME = "init_const_value"
 TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)

@@ -5,7 +5,6 @@ The image-to-column forms (LoadData3DParams...) stand in `load_data_3d`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...hw.core import Core
@@ -13,8 +12,6 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedErro
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from .. import copies
-from ..core.dtype import DataType, bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
-from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, report, running
 from ..core.types import (
@@ -26,16 +23,14 @@ from ..core.types import (
 )
 from ..fractals import BLOCK, FRACTAL, SIDE
 from ..moves import Side, move_plan
-from ..operand import aligned, local, typed
-from ..paths import load, one_type
-from ..plans import present, zero
+from ..operand import local, typed
+from ..paths import load
+from ..plans import zero
 from ..signatures import signatures
-from .load_data_3d import by_fields, by_words
+from .load_data_3d import columns
+from .load_operands import L0, L1, TYPES, places
 
 NAME = "load_data"
-TYPES = (int8, uint8, int16, uint16, float16, bfloat16, int32, uint32, float32)
-L1 = frozenset((TPosition.A1, TPosition.B1, TPosition.C1))
-L0 = frozenset((TPosition.A2, TPosition.B2))
 
 
 def load_data(dst: Any, src: Any, params: Any) -> None:
@@ -76,21 +71,6 @@ def load_data(dst: Any, src: Any, params: Any) -> None:
 
 
 load_data.__overloads__ = signatures("dst, src, params")  # type: ignore[attr-defined]
-
-
-def places(
-    core: Core, operation: str, dst: Any, src: Any, site: Site, legal: Sequence[DataType] = TYPES
-) -> tuple[Place, Place] | None:
-    """The checked operands of a load from L1; None where this kind of core does nothing."""
-    to = local(core, dst, "dst", operation, site, L0)
-    source = local(core, src, "src", operation, site, L1)
-    typed(core, to, legal, "dst", operation, site)
-    one_type(core, operation, source, to, site)
-    if not present(core, to.memory, operation, site):
-        return None
-    aligned(core, to, "dst", operation, site)
-    aligned(core, source, "src", operation, site)
-    return to, source
 
 
 def _fractals(core: Core, dst: Any, src: Any, params: LoadData2DParams, site: Site) -> None:
@@ -147,14 +127,6 @@ def _from_global(core: Core, dst: Any, src: GlobalTensor, params: LoadData2DPara
     load(core, NAME, dst, src[start * FRACTAL // src.dtype.size :], moves, site, (LoadData2DParams, params.key))
 
 
-def _columns(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
-    """LoadData3DParamsV2, LoadData3DParamsV2Pro."""
-    found = places(core, NAME, dst, src, site)
-    if found is not None:
-        form = by_fields if isinstance(params, LoadData3DParamsV2) else by_words
-        form(core, *found, params, site)
-
-
 def _other_chip(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
     raise NotSimulatedError(NAME, f"{type(params).__name__} belongs to other chips; this one has {_OURS}")
 
@@ -164,8 +136,8 @@ FORMS: dict[type, Any] = {
     LoadData2DParams: _fractals,
     LoadData2DParamsV2: _other_chip,
     LoadData3DParamsV1: _other_chip,
-    LoadData3DParamsV2: _columns,
-    LoadData3DParamsV2Pro: _columns,
+    LoadData3DParamsV2: columns,
+    LoadData3DParamsV2Pro: columns,
 }
 
 __all__ = ["load_data"]

@@ -7,6 +7,7 @@ filled in part beside full ones (how it lies in L1 is not published), and LoadDa
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from ..core.dtype import DataType, float32, int32
 from ..core.enums import TPosition
 from ..core.ir_value import PlainValue, unwrap, value
 from ..core.place import Place, index, report, running
-from ..core.types import LoadData3DParamsV2, LoadData3DParamsV2Pro, LoadDataRepeatParam
-from ..fractals import SIDE, ZN, ZZ, Fractals, c0_of, up
+from ..core.tensor import LocalTensor
+from ..core.types import LoadData3DParamsV2, LoadDataRepeatParam
+from ..fractals import BLOCK, ROW, SIDE, ZN, ZZ, Fractals, c0_of, up
 from ..moves import reach
 from ..plans import zero
+from .load_operands import places
 
 NAME = "load_data"
 BOUNDARY_LEAST = 1024  # bytes
@@ -93,52 +96,78 @@ def _within(name: str, operand: str, given: int, low: int, high: int) -> None:
         )
 
 
-def by_fields(core: Core, to: Place, source: Place, params: LoadData3DParamsV2, site: Site) -> None:
-    """LoadData3DParamsV2, which also sets the registers of the feature map and of the padding."""
-    names = ("channel_size", "en_transpose", "f_matrix_ctrl", *(name for name, _ in (*EXTENSION, *WINDOW)))
-    fields = {name: int(getattr(params, name)) for name in names}
+_known_bits = lru_cache(maxsize=64)(_bits)  # of the integers that LoadData3DParamsV2 brings
+
+
+def columns(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
+    """load_data with LoadData3DParamsV2, or with LoadData3DParamsV2Pro: packed fields, and registers as they are."""
+    plan = None
+    if isinstance(dst, LocalTensor) and isinstance(src, LocalTensor):
+        _registers(core, dst.place.dtype, params)
+        plan = dst.place.plans.get(_key(core, src.place, params))
+    if plan is None:
+        found = places(core, NAME, dst, src, site)
+        if found is None:
+            return
+        _registers(core, found[0].dtype, params)
+        plan = _load(core, *found, params, site)
+    if plan is not None:
+        core.issue(plan, site)
+
+
+def _registers(core: Core, dtype: DataType, params: Any) -> None:
+    """LoadData3DParamsV2 sets the registers of the feature map and of the padding."""
+    if params.__class__ is LoadData3DParamsV2:
+        core.state["load3d map"] = (params.l1_h, params.l1_w, params.pad_list)
+        core.state["load3d pad"] = _known_bits(params.pad_value, dtype)
+
+
+def _key(core: Core, source: Place, params: Any) -> tuple[Any, ...]:
+    """Everything that a plan depends on, of one destination."""
+    state = core.state
+    registers = [state.get(f"load3d {name}") for name in ("map", "pad", "boundary")]
+    repeat: LoadDataRepeatParam = state.get("load3d repeat", REPEAT)
+    return (NAME, source, params.__class__, params.key, *registers, repeat.key)
+
+
+def _fields(params: Any) -> dict[str, int]:
+    """The fields of either structure."""
+    if params.__class__ is LoadData3DParamsV2:
+        names = ("channel_size", "en_transpose", "f_matrix_ctrl", *(name for name, _ in (*EXTENSION, *WINDOW)))
+        fields = {name: int(getattr(params, name)) for name in names}
+    else:
+        if params.en_small_k:
+            raise NotSimulatedError(NAME, "en_small_k exists on other chips only")
+        fields = {name: int(getattr(params, name)) for name in ("channel_size", "en_transpose", "f_matrix_ctrl")}
+        for word, names_ in ((params.ext_config, EXTENSION), (params.filter_config, WINDOW)):
+            for name, bits in names_:
+                fields[name] = word & ((1 << bits) - 1)
+                word >>= bits
     fields["filter_w"] += 256 * params.filter_size_w
     fields["filter_h"] += 256 * params.filter_size_h
-    core.state["load3d map"] = (params.l1_h, params.l1_w, params.pad_list)
-    core.state["load3d pad"] = _bits(params.pad_value, to.dtype)
-    _load(core, to, source, params, fields, site)
+    return fields
 
 
-def by_words(core: Core, to: Place, source: Place, params: LoadData3DParamsV2Pro, site: Site) -> None:
-    """LoadData3DParamsV2Pro: the fields in two words, the feature map and the padding from the registers."""
-    if "load3d map" not in core.state:
+def _load(core: Core, to: Place, source: Place, params: Any, site: Site) -> Plan | None:
+    """The plan of a load, remembered; None where there is nothing to do."""
+    state = core.state
+    if "load3d map" not in state:
         rule = "a load with LoadData3DParamsV2 sets it"
         raise ArgumentValueError(NAME, "no feature map has been set", operand="params", value=params, rule=rule)
-    fields = {name: int(getattr(params, name)) for name in ("channel_size", "en_transpose", "f_matrix_ctrl")}
-    if params.en_small_k:
-        raise NotSimulatedError(NAME, "en_small_k exists on other chips only")
-    for word, names in ((params.ext_config, EXTENSION), (params.filter_config, WINDOW)):
-        for name, bits in names:
-            fields[name] = word & ((1 << bits) - 1)
-            word >>= bits
-    fields["filter_w"] += 256 * params.filter_size_w
-    fields["filter_h"] += 256 * params.filter_size_h
-    _load(core, to, source, params, fields, site)
-
-
-def _load(core: Core, to: Place, source: Place, params: Any, fields: dict[str, int], site: Site) -> None:
-    state = core.state
+    fields = _fields(params)
     height, width, pads = state["load3d map"]
     repeat: LoadDataRepeatParam = state.get("load3d repeat", REPEAT)
-    wrap, pad = state.get("load3d boundary", 0), state.get("load3d pad", bytes(4))
     nothing = {**fields, "l1_h": height, "l1_w": width, "repeat_time": repeat.repeat_time}
     for name in ("l1_h", "l1_w", "channel_size", "k_extension", "m_extension", "filter_w", "filter_h", "repeat_time"):
         if not nothing[name]:
             zero(core, name, NAME, site)
-            return
-    key = (NAME, source, params.__class__, params.key, state["load3d map"], pad, wrap, repeat.key)
-    plan = to.plans.get(key)
-    if plan is None:
-        _legal(core, to, fields, height, width, site)
-        window = [(fields[f"{name}_w"], fields[f"{name}_h"]) for name in ("stride", "filter", "dilation_filter")]
-        map_ = Map(height, width, pads, fields["channel_size"], *window)
-        plan = to.keep(key, _plan(core, to, source, map_, fields, repeat, wrap, pad, site))
-    core.issue(plan, site)
+            return None
+    _legal(core, to, fields, height, width, site)
+    window = [(fields[f"{name}_w"], fields[f"{name}_h"]) for name in ("stride", "filter", "dilation_filter")]
+    map_ = Map(height, width, pads, fields["channel_size"], *window)
+    wrap, pad = state.get("load3d boundary", 0), state.get("load3d pad", bytes(4))
+    plan: Plan = to.keep(_key(core, source, params), _plan(core, to, source, map_, fields, repeat, wrap, pad, site))
+    return plan
 
 
 def _legal(core: Core, to: Place, fields: dict[str, int], height: int, width: int, site: Site) -> None:
@@ -241,21 +270,28 @@ def _target(to: Place, rows: int, columns: int, whole: tuple[int, int], turned: 
 
 
 class _Move:
-    """Writes the column matrix to its rectangles of fractals, in bytes or definedness."""
+    """Writes the column matrix to its rectangles of fractals, in bytes or definedness.
+
+    Units of 32 bytes stay together where nothing is turned and every row of a fractal is full; else elements move.
+    """
 
     __slots__ = ("_kind", "_read", "_rectangles", "_turned")
 
     def __init__(
         self, target: Fractals, seen: Columns, to: np.ndarray, source: np.ndarray, fill: bytes, turned: bool
     ) -> None:
-        size = seen.size
-        self._read, self._turned, self._kind = seen.reader(source, fill), turned, f"u{size}"
+        self._read, self._turned, self._kind = seen.reader(source, fill), turned, f"u{seen.size}"
+        full = seen.unit == BLOCK and target.columns == seen.pixels.shape[1] * target.fractal[1]
+        if full and not turned and target.fractal[0] == SIDE and target.strides[1] == BLOCK:
+            self._kind = ROW
         self._rectangles = target.rectangles(to, self._kind)
 
     def __call__(self) -> None:
-        matrix = np.ascontiguousarray(self._read()).view(self._kind)
-        if self._turned:
-            matrix = matrix.T
+        matrix = self._read()
+        if self._kind[0] == "u":
+            matrix = np.ascontiguousarray(matrix).view(self._kind)
+            if self._turned:
+                matrix = matrix.T
         for rows, columns, view in self._rectangles:
             view[...] = matrix[rows, columns].reshape(view.shape)
 

@@ -24,7 +24,7 @@ from ..paths import issue_global
 from ..pixels import CONSTANT, FORMATS, Work
 from ..plans import present
 from ..signatures import signatures
-from .load_data import L1
+from .load_operands import L1
 
 _SET, NAME = "set_aipp_functions", "load_image_to_local"
 MOST, PAD_MOST = 4095, 32  # pixels

@@ -23,7 +23,7 @@ from ..moves import Side, move_plan, reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 from ..signatures import signatures
-from .load_data import L1, places
+from .load_operands import L1, places
 
 _TURN, _SPARSE = "load_data_with_transpose", "load_data_with_sparse"
 INDEX = 128  # bytes of the index of a fractal: two bits an element
