@@ -12,7 +12,7 @@ from ..signatures import signatures
 from .matmul_config import MatmulConfig
 from .matmul_operands import MatmulType
 from .tcube_tiling import MatmulApiStaticTiling
-from .tiling_rules import ACCUMULATOR, Cut, Product, matrix, room
+from .tiling_rules import Product, matrix, room, usage
 from .tiling_search import Problem, Range, search
 
 NAME = "adv.get_matmul_api_tiling"
@@ -64,7 +64,8 @@ def get_matmul_api_tiling(*args: Any, **kwargs: Any) -> MatmulApiStaticTiling:
             mdl=config.do_multi_data_load or config.do_special_mdl,
         )
         cut = search(NAME, problem)
-        known = cut._asdict() | _sizes(product, cut)
+        known = cut._asdict() | usage(product, cut)
+        known |= dict.fromkeys(("share_ub_size", "share_mode", "trans_length"), 0)
     else:
         known["db_l0a"] = 1 + (2 * base[0] * base[2] * product.a.dtype.size <= space.l0a)
         known["db_l0b"] = 1 + (2 * base[1] * base[2] * product.b.dtype.size <= space.l0b)
@@ -78,14 +79,6 @@ get_matmul_api_tiling.__overloads__ = signatures(  # type: ignore[attr-defined]
     "mm_cfg, l1_size, a_type, b_type, c_type, bias_type=None",
     "mm_cfg, a_type, b_type, c_type, bias_type=None, l1_size=None",
 )
-
-
-def _sizes(product: Product, cut: Cut) -> dict[str, int]:
-    """What the tiling uses of the memories, in bytes."""
-    l1 = product.a1(cut.base_m, cut.base_k) * cut.depth_a1 + product.b1(cut.base_n, cut.base_k) * cut.depth_b1
-    l1 += product.row1(cut.base_n) * cut.step_n
-    l0c = cut.base_m * cut.base_n * ACCUMULATOR * cut.db_l0c
-    return {"share_l1_size": l1, "share_l0c_size": l0c, "share_ub_size": 0, "share_mode": 0, "trans_length": 0}
 
 
 def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

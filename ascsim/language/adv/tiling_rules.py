@@ -130,6 +130,13 @@ def _block(matrix: Matrix, lines: int, k: int, turned: bool) -> int:
     return up(lines, SIDE) * up(k, c0) * matrix.dtype.size
 
 
+def usage(product: Product, cut: Cut) -> dict[str, int]:
+    """The fields that tell what a tiling uses of L1 and L0C, in bytes."""
+    l1 = product.a1(cut.base_m, cut.base_k) * cut.depth_a1 + product.b1(cut.base_n, cut.base_k) * cut.depth_b1
+    l1 += product.row1(cut.base_n) * cut.step_n
+    return {"share_l1_size": l1, "share_l0c_size": cut.base_m * cut.base_n * ACCUMULATOR * cut.db_l0c}
+
+
 def room(soc: Soc) -> Room:
     """All of a platform's memories."""
     return Room(soc.l1, soc.l0a, soc.l0b, soc.l0c, soc.bt)
@@ -233,4 +240,4 @@ def _steps(cut: Cut, mdl: bool) -> Iterator[Breach]:
         yield Breach("step_k_a", cut.step_k_a, rule)
 
 
-__all__ = ["Breach", "Cut", "Matrix", "Product", "Room", "breaches", "check_tiling", "matrix", "room"]
+__all__ = ["Breach", "Cut", "Matrix", "Product", "Room", "breaches", "check_tiling", "matrix", "room", "usage"]

@@ -228,15 +228,11 @@ def _blocks(problem: Problem, part: Part) -> Iterator[Block]:
             for k in depths:
                 if k % units[2] or not low_k <= k <= max(deep, low_k):
                     continue
-                if product.a1(m, k) + product.b1(n, k) + _row(problem, n) > space.l1:
+                if product.a1(m, k) + product.b1(n, k) + product.row1(n) > space.l1:
                     continue
                 db_l0a = 1 + (2 * m * k * size_a <= space.l0a)
                 db_l0b = 1 + (2 * n * k * size_b <= space.l0b)
                 yield Block(m, n, k, count_m, count_n, -(-part.k // k), db_l0a, db_l0b, db_l0c)
-
-
-def _row(problem: Problem, n: int) -> int:
-    return problem.product.row1(n) if problem.is_bias or problem.product.quant_vector else 0
 
 
 def _best(problem: Problem, part: Part) -> Cut | None:
@@ -269,7 +265,7 @@ def _into_l1(problem: Problem, part: Part, block: Block, inner: float) -> tuple[
         sides_b = _loads(problem, part, block, False, 2 if problem.outer and order == 0 else 1)
         for a in sides_a:
             for b in sides_b:
-                if a.room + b.room + _row(problem, block.n) * b.step > space:
+                if a.room + b.room + problem.product.row1(block.n) * b.step > space:
                     continue
                 if problem.order is not None and not problem.outer and (a if order else b).step > 1:
                     continue  # blocks of one load follow each other: not the order that was asked for

@@ -18,7 +18,7 @@ from ascsim.hw.errors import (
     SimulatorWarning,
 )
 from ascsim.language.adv.tcube_tiling import TCubeTiling
-from ascsim.language.adv.tiling_rules import Cut, Matrix, Product, Room, room, up
+from ascsim.language.adv.tiling_rules import Cut, Matrix, Product, Room, room, up, usage
 from ascsim.language.adv.tiling_search import FREE, Problem, Range, search
 from ascsim.language.core.dtype import DataType as Type
 from ascsim.language.core.dtype import bfloat16, float16, float32, int8, int32
@@ -322,18 +322,15 @@ class MatmulApiTilingBase:
         warning names one. `tiling` then stays as it was."""
         if not isinstance(tiling, TCubeTiling):
             raise ArgumentTypeError(self._called("get_tiling"), "is no TCubeTiling", operand="tiling", value=tiling)
+        problem = self._problem()
         try:
-            cut = search(self._called("get_tiling"), self._problem())
+            cut = search(self._called("get_tiling"), problem)
         except ArgumentValueError as error:
             return fail(error)
         self._cut = cut
-        problem = self._problem()
-        product = problem.product
-        l1 = product.a1(cut.base_m, cut.base_k) * cut.depth_a1 + product.b1(cut.base_n, cut.base_k) * cut.depth_b1
         more = {
             **dict.fromkeys(("batch_m", "batch_n", "single_batch_m", "single_batch_n"), 1),
-            "share_l1_size": l1 + (product.row1(cut.base_n) * cut.step_n if self._is_bias or self._quant_vector else 0),
-            "share_l0c_size": cut.base_m * cut.base_n * 4 * cut.db_l0c,
+            **usage(problem.product, cut),
             "batch_num": self._batch,
             **self._layouts,
         }
