@@ -98,9 +98,29 @@ def witness(device: Device, first: Entry, second: Entry) -> Witness:
     others = [entry for entry in between if not before(entry, second)]
     swapped = [*needed, entries[second.number], entries[first.number], *others]
     ways = (entries, [*entries[: first.number], *swapped, *entries[second.number + 1 :]])
-    results = [execute(device, way) for way in ways]
+    results = [_results(device, way, (first, second)) for way in ways]
     orders = tuple(entry.number for entry in ways[0]), tuple(entry.number for entry in ways[1])
     return Witness((words(first), words(second)), orders, compare(*results))
+
+
+def _results(device: Device, way: list[Entry], pair: tuple[Entry, Entry]) -> dict[str, bytes]:
+    """What the launch wrote, and what the scalar unit read in one of the two: the text took that as recorded."""
+    looks = {entry.number: _Look(entry) for entry in pair if not entry.plan.pipe.slot and entry.plan.reads}
+    results = execute(device, [looks.get(entry.number, entry) for entry in way])
+    return results | {f"what {look.entry.plan.name} reads": look.seen for look in looks.values()}
+
+
+class _Look:
+    """An instruction of the scalar unit, and the local bytes that it finds."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry, self.seen = entry, b""
+
+    def run(self) -> None:
+        self.seen = b"".join(
+            view.tobytes() for region in self.entry.plan.reads for view in region.views(region.memory.bytes)
+        )
+        self.entry.run()
 
 
 def common(first: Entry, second: Entry) -> list[tuple[str, int, int]]:

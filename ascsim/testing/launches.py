@@ -44,8 +44,11 @@ class Hazard:
     cores: tuple[str, ...] = ()
     witness: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.text}"
+
     def __repr__(self) -> str:
-        return f"<{self.severity}: {self.text}>"
+        return f"<{self}>"
 
 
 class OrderDependenceError(AssertionError):

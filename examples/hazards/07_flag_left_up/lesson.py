@@ -1,0 +1,71 @@
+"""A flag that nobody takes down.
+
+    python examples/hazards/07_flag_left_up/lesson.py
+
+The results of this kernel are right, and it is faulty all the same: MTE2_V 1 is still up when it ends. Flags are not
+cleared between kernels. The next kernel on this core that waits for MTE2_V 1 goes on at once, before its load has
+come, and its author will look for the fault in the wrong place.
+
+The cure: every set has one wait.
+"""
+
+import textwrap
+
+import numpy as np
+
+import ascsim as asc
+from ascsim.testing import find_hazards
+
+N = 64
+
+
+@asc.jit
+def faulty(x: asc.GlobalAddress, z: asc.GlobalAddress):
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x, N)
+    z_gm.set_global_buffer(z, N)
+    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, N)
+    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * N, N)
+
+    asc.data_copy(x_ub, x_gm, N)
+    asc.set_flag(asc.HardEvent.MTE2_V, 0)
+    asc.set_flag(asc.HardEvent.MTE2_V, 1)  # for whom?
+    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+    asc.add(z_ub, x_ub, x_ub, N)
+    asc.set_flag(asc.HardEvent.V_MTE3, 0)
+    asc.wait_flag(asc.HardEvent.V_MTE3, 0)
+    asc.data_copy(z_gm, z_ub, N)
+
+
+@asc.jit
+def cured(x: asc.GlobalAddress, z: asc.GlobalAddress):
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x, N)
+    z_gm.set_global_buffer(z, N)
+    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, N)
+    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * N, N)
+
+    asc.data_copy(x_ub, x_gm, N)
+    asc.set_flag(asc.HardEvent.MTE2_V, 0)
+    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+    asc.add(z_ub, x_ub, x_ub, N)
+    asc.set_flag(asc.HardEvent.V_MTE3, 0)
+    asc.wait_flag(asc.HardEvent.V_MTE3, 0)
+    asc.data_copy(z_gm, z_ub, N)
+
+
+def main():
+    x = np.arange(N, dtype=np.float32)
+    for kernel in (faulty, cured):
+        z = np.zeros_like(x)
+        hazards = find_hazards(kernel, 1, x, z)
+        print(f"{kernel.__name__}: {len(hazards) or 'nothing'} found")
+        for hazard in hazards:
+            for line in filter(None, (str(hazard), hazard.witness)):
+                print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent="    "))
+    np.testing.assert_array_equal(z, 2 * x)
+    print("the cured kernel doubles every element")
+
+
+if __name__ == "__main__":
+    main()
