@@ -70,8 +70,8 @@ class Bounds:
         """A store of whole blocks, the last of which reaches past the end of its array: into the padding behind it."""
         self.report(
             "GM_TAIL",
-            f"{plan.name} stores bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes): whole blocks "
-            f"of {BLOCK} bytes, the last of which puts junk into {end - gm.nbytes} bytes past its end, which belong to nobody; "
+            f"{plan.name} stores bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes) in whole blocks of "
+            f"{BLOCK} bytes: the last one puts junk into the {end - gm.nbytes} bytes behind it, nobody's; "
             "data_copy_pad stores single bytes",
             site,
             operation=plan.name,
