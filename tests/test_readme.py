@@ -70,6 +70,29 @@ def test_the_checks_block_runs(folder):
     assert python("first.py", cwd=folder).returncode == 0
 
 
+def test_the_pytest_block_passes_and_notices_a_deleted_flag(folder):
+    (tests,) = blocks("In a pytest file", "python")
+    assert "`python -m ascsim check script.py`" in " ".join(SECTIONS["In a pytest file"].split())
+
+    def launched(kernel, name):
+        path = folder / name
+        path.write_text(kernel + "\n" + tests)
+        space = {"__name__": path.stem}
+        exec(compile(path.read_text(), str(path), "exec"), space)
+        return [space[name] for name in re.findall(r"def (test_\w+)", tests)]
+
+    with_flags = launched(KERNEL, "clean.py")
+    assert len(with_flags) == 2
+    for test in with_flags:
+        test()
+    head, body = KERNEL.split("x = np.arange", 1)
+    flagless = "".join(line for line in head.splitlines(keepends=True) if "flag(LOADED" not in line)
+    data = "x = np.arange" + body.partition("report =")[0]
+    for test in launched(flagless + data, "faulty.py"):
+        with pytest.raises(AssertionError):
+            test()
+
+
 def test_the_named_checks_exist():
     named = re.findall(r"^\| `asc\.(Checks\S*?)\(\)` \|", SECTIONS["Checks"], re.M)
     assert named == ["Checks", "Checks.strict", "Checks.collect", "Checks.off"]
