@@ -238,3 +238,23 @@ def test_few_cores_cannot_use_the_whole_memory():
     # one core: 54.5 B a cycle at 1850 MHz
     assert Cost(B1, 1).gm_time_us(100_825_000, 0, 0, 1) == near(1000, 0.01)
     assert Cost(B1, 1).gm_time_us(0, 0, 0, 0) == 0.0
+
+
+# --- loads of the cube side -----------------------------------------------------------------------------------------
+
+
+def test_loads_out_of_l1():
+    cost = Cost(B1, 0, 1)
+    # two loads of a step of the Norm rows take 47 cycles beyond their bytes, at 256 and 128 a cycle
+    assert cost.load_l0("L0A", 16384) + cost.load_l0("L0B", 16384) == near(64 + 128 + 47, 1)
+    # the vendor's table: rates of image-to-column loads with one and three kernel rows, and with stride 2 along W
+    rates = [256 / cost.windows("L0A", *window) for window in ((1, 1), (1, 3), (2, 1), (2, 3), (3, 1))]
+    assert rates == pytest.approx([256, 512 / 5, 128, 512 / 7, 32])
+    rates = [128 / cost.windows("L0B", *window) for window in ((1, 1), (1, 3), (2, 1), (5, 1))]
+    assert rates == pytest.approx([128, 512 / 7, 512 / 6, 512 / 18])
+
+
+def test_rows_that_become_fractals():
+    # 128 rows of 128 bytes cost 3.4 cycles each, of 512 bytes 512 / 85, and 40 a copy (measured on matmul rows)
+    assert Cost(B1, 0, 24).nd2nz(128, 128) == near(40 + 128 * 3.4, 1)
+    assert Cost(B1, 0, 24).nd2nz(512, 128) == near(40 + 128 * 512 / 85, 1)

@@ -10,6 +10,7 @@ from machine import MIX_AIV, Kernel, codes, device, run
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentValueError, HazardError, MemoryFault
 from ascsim.hw.global_memory import ALIGN, PADDING, Arena
+from ascsim.hw.instruction import gm_shape
 
 
 def test_arrays_are_copied_at_the_first_store_and_written_back_at_the_end() -> None:
@@ -119,3 +120,11 @@ def test_a_race_report_names_both_sites_and_the_cure() -> None:
         "nothing orders the two cores. Needs cross_core_set_flag on pipe MTE3 after line 3 on aiv 0 and "
         "cross_core_wait_flag before line 3 on aiv 1, or sync_all between"
     )
+
+
+def test_a_footprint_of_several_matrices_is_its_exact_runs():
+    shape = gm_shape(4, 16, 2, many=3, jump=4)  # rows 0..4 and 16..20, three times 4 bytes on
+    assert shape.runs(100) == [(100, 112), (116, 128)]
+    assert (shape.span, shape.nbytes, shape.plain) == (28, 24, False)
+    assert gm_shape(8, 8, 4, many=2, jump=64).runs(0) == [(0, 32), (64, 96)]  # rows without a gap are one run
+    assert gm_shape(8, 32, 2, many=2, jump=8).runs(0) == [(0, 16), (32, 48)]

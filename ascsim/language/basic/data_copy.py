@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...hw.core import PLAIN_STORE, Core
+from ...hw.core import PLAIN_STORE
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
 from ...hw.findings import Site, author
 from .. import copies
@@ -32,7 +32,7 @@ from ..paths import EXACT, THROUGH_GM, way
 from ..plans import zero
 from ..signatures import signatures
 from ..slices import moves_of_slices
-from .data_copy_nd2nz import nd2nz
+from .data_copy_nd2nz import nd2nz, nz2nd
 from .fixpipe import copy_out
 
 BLOCK = 32
@@ -55,7 +55,7 @@ def data_copy(
         data_copy(dst, src, repeat_params)
         data_copy(dst, src, repeat_params, enhanced_params)
         data_copy(dst, src, slice_list1, slice_list2, dim_value)
-        data_copy(dst, src, intri_params)                            Nd2NzParams: see `data_copy_nd2nz`
+        data_copy(dst, src, intri_params)                            Nd2NzParams, Nz2NdParamsFull, DataCopyCO12DstParams
 
     `count`: elements; their bytes are rounded down to whole 32-byte blocks (warning MISALIGNED_LEN). `repeat_params`:
     DataCopyParams: block_count 0 to 4095 blocks of block_len, with gaps src_stride and dst_stride, all three in 32-byte
@@ -88,7 +88,9 @@ def data_copy(
     elif isinstance(form, DataCopyParams):
         _strided(dst, src, form, enhanced_params, site)
     elif form.__class__ in LAYOUTS:
-        LAYOUTS[form.__class__](running("data_copy"), dst, src, form, site)
+        core = running("data_copy")
+        _element_size("data_copy", dst, src)
+        LAYOUTS[form.__class__](core, dst, src, form, site)
     elif form is None:
         raise ArgumentTypeError(
             "data_copy", "says neither how many elements nor which blocks", rule="count or parameters"
@@ -97,12 +99,8 @@ def data_copy(
         _contiguous(dst, src, index(form, "data_copy", "count"), site)
 
 
-def _unbuilt(core: Core, dst: Any, src: Any, params: Any, site: Site) -> None:
-    raise NotSimulatedError("data_copy", f"the form with {type(params).__name__} is not built yet")
-
-
 # forms that change the layout: called with core, dst, src, params, call site
-LAYOUTS: dict[type, Any] = {Nd2NzParams: nd2nz, Nz2NdParamsFull: _unbuilt, DataCopyCO12DstParams: copy_out}
+LAYOUTS: dict[type, Any] = {Nd2NzParams: nd2nz, Nz2NdParamsFull: nz2nd, DataCopyCO12DstParams: copy_out}
 data_copy.__overloads__ = signatures(  # type: ignore[attr-defined]
     "dst, src, count",
     "dst, src, repeat_params",

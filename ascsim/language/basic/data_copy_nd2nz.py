@@ -1,4 +1,8 @@
-"""data_copy that makes fractals of row-major matrices on the way to L1. Page: DataCopy (GM to L1, ND to NZ)."""
+"""data_copy that changes the layout of matrices: to fractals on the way to L1, from fractals on the way out of UB.
+
+Pages: DataCopy (GM to L1, ND to NZ), DataCopy (UB to GM, NZ to ND). The second is a program of the library over
+data_copy_pad, and is one here.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,11 @@ from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site
 from ...hw.global_memory import GlobalArray
 from ...hw.instruction import Plan, gm_shape
+from ..copies import BLOCK_LIMIT, Moves
 from ..core.dtype import bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
 from ..core.place import VECTOR_POSITIONS, Place, report
-from ..core.types import Nd2NzParams
-from ..fractals import BLOCK, dims_of
+from ..core.types import Nd2NzParams, Nz2NdParamsFull
+from ..fractals import BLOCK, SIDE, dims_of, up
 from ..moves import reach
 from ..operand import aligned, typed
 from ..paths import issue_global, load, one_type, way
@@ -31,6 +36,13 @@ LIMITS = {
     "src_d_value": (1, 65535),
     "dst_nz_c0_stride": (1, 16384),
     "dst_nz_n_stride": (1, 16384),
+}
+NZ2ND_LIMITS = {
+    "nd_num": (0, 4095),
+    "n_value": (1, 8192),
+    "d_value": (1, 8192),
+    "src_n_stride": (0, 4096),
+    "dst_d_stride": (1, 65535),
 }
 
 
@@ -52,12 +64,7 @@ def nd2nz(core: Core, dst: Any, src: Any, params: Nd2NzParams, site: Site) -> No
         return
     typed(core, here, TYPES, "dst", NAME, site)
     one_type(core, NAME, src, here, site)
-    for name, (low, high) in LIMITS.items():
-        given = getattr(params, name)
-        if not low <= given <= high:
-            nearest = min(max(given, low), high)
-            text = f"{name} = {given}; rule: {low} to {high}; nearest legal value: {nearest}"
-            report(core, "BAD_STRIDE", text, site, NAME)
+    _limits(core, params, LIMITS, site)
     for name in ("nd_num", "n_value", "d_value"):
         if not getattr(params, name):
             zero(core, name, NAME, site)
@@ -65,6 +72,44 @@ def nd2nz(core: Core, dst: Any, src: Any, params: Nd2NzParams, site: Site) -> No
     aligned(core, here, "dst", NAME, site)
     plan = nd2nz_plan(core, here, params, site)
     issue_global(core, NAME, here, src, plan, site, params, True)
+
+
+def nz2nd(core: Core, dst: Any, src: Any, params: Nz2NdParamsFull, site: Site) -> None:
+    """Copy nd_num matrices of n_value rows and d_value columns (a multiple of 16) out of UB, where 16 columns of all
+    rows lie together.
+
+    Blocks of columns lie src_n_stride x 16 elements apart, matrices src_nd_matrix_stride x 256; in global memory rows
+    lie dst_d_stride elements apart, matrices dst_nd_matrix_stride. Types of 16 and 32 bits. On MTE3, 16 columns of up
+    to 4095 rows an instruction.
+    """
+    along = way(core, dst, src, NAME, site, (("UB", "GM"),))
+    typed(core, src.place.live, TYPES[2:], "src", NAME, site)
+    _limits(core, params, NZ2ND_LIMITS, site)
+    if params.d_value % SIDE:
+        nearest = up(params.d_value, SIDE) * SIDE
+        text = f"d_value = {params.d_value}; rule: a multiple of {SIDE}; nearest legal value: {nearest}"
+        report(core, "BAD_STRIDE", text, site, NAME)
+    if not params.nd_num:
+        zero(core, "nd_num", NAME, site)
+        return
+    row, size = params.dst_d_stride, src.dtype.size
+    for matrix in range(params.nd_num):
+        for block in range(params.d_value // SIDE):
+            since = matrix * params.src_nd_matrix_stride * SIDE * SIDE + block * params.src_n_stride * SIDE
+            at = matrix * params.dst_nd_matrix_stride + block * SIDE
+            for first in range(0, params.n_value, BLOCK_LIMIT):
+                moves = Moves(SIDE * size, row * size, SIDE * size, min(BLOCK_LIMIT, params.n_value - first))
+                to, source = dst[at + first * row :], src[since + first * SIDE :]
+                along.issue(core, NAME, to, source, moves, site, (NAME, moves))
+
+
+def _limits(core: Core, params: Any, limits: dict[str, tuple[int, int]], site: Site) -> None:
+    for name, (low, high) in limits.items():
+        given = getattr(params, name)
+        if not low <= given <= high:
+            nearest = min(max(given, low), high)
+            text = f"{name} = {given}; rule: {low} to {high}; nearest legal value: {nearest}"
+            report(core, "BAD_STRIDE", text, site, NAME)
 
 
 def nd2nz_plan(core: Core, here: Place, params: Nd2NzParams, site: Site) -> Plan:
@@ -118,4 +163,4 @@ def _carry(side: _Side, steps: tuple[int, int], array: GlobalArray, at: int) -> 
     side.take(array.defined.data, at, steps, 1)
 
 
-__all__ = ["nd2nz"]
+__all__ = ["nd2nz", "nz2nd"]

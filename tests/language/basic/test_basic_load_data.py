@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_cube as reference
+from basic_machine import at, launch, order
 from cube_machine import on_l1, tensor
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from ascsim.language.basic import (
 )
 from ascsim.language.core import (
     DataCopyParams,
+    HardEvent,
     InitConstValueParams,
     LoadData2DParams,
     LoadData2DParamsV2,
@@ -35,6 +37,7 @@ from ascsim.language.core import (
     LoadData3DParamsV2Pro,
     LoadDataRepeatParam,
     Nd2NzParams,
+    Nz2NdParamsFull,
     PipeID,
     TPosition,
 )
@@ -261,6 +264,25 @@ def test_nd_to_nz_by_hand():
     assert words[20].tolist() == list(range(384, 400))
     assert words[1].tolist() == list(range(16, 32))  # between rows: as it was
     assert device.findings == []
+
+
+@pytest.mark.parametrize(("dtype", "row", "jump"), [(dt.float16, 160, 48), (dt.float32, 144, 40)])
+def test_nz_to_nd_by_the_examples_of_the_page(dtype, row, jump):
+    """Two matrices of 4 x 32 out of UB: row n of column block b of matrix i is at 256 i + 64 b + 16 n."""
+    image, out = np.arange(512).astype(dtype.np), np.full(1024, -1, dtype.np)
+
+    def body(source, target):
+        data_copy(tensor(dtype, TPosition.VECOUT), at(source), 512)
+        order(HardEvent.MTE2_MTE3)
+        data_copy(at(target), tensor(dtype, TPosition.VECOUT), Nz2NdParamsFull(2, 4, 32, 1, 4, row, jump))
+
+    assert launch(body, image, out).findings == []
+    expected = np.full(1024, -1, dtype.np)
+    for i in range(2):
+        for n in range(4):
+            for d in range(32):
+                expected[i * jump + n * row + d] = 256 * i + 64 * (d // 16) + 16 * n + d % 16
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_copies_of_l1_to_the_bias_table_and_to_global_memory():
