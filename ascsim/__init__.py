@@ -13,6 +13,7 @@ from .language import *
 from .language.missing import BASIC as _BASIC
 from .language.missing import refuse as _refuse
 from .lib.jit import jit
+from .lib.npu.emission import emit
 from .lib.options import CodegenOptions, CompileOptions, LaunchOptions
 from .lib.settings import settings
 from .report.table import Report

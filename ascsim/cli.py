@@ -1,4 +1,7 @@
-"""The command line: `python -m ascsim run SCRIPT [ARGUMENTS]`, `python -m ascsim check SCRIPT [ARGUMENTS]`."""
+"""The command line: `python -m ascsim run SCRIPT [ARGUMENTS]`, `python -m ascsim check SCRIPT [ARGUMENTS]`.
+
+The parts that need more than the simulator (`emit`, `check --portable`, `run --compare`) are in `commands`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from . import alias
+from . import alias, commands
 from .hw.checks import Checks
 from .lib.settings import settings
 from .report import verdict
@@ -34,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="ascsim", description="Functional simulator and hazard checker for Ascend AI-core kernels in pyasc."
     )
     parser.add_argument("--version", action="version", version=f"ascsim {_version()}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    run = commands.add_parser(
+    parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    run = parsers.add_parser(
         "run",
         help="run a pyasc script on the simulator",
         description=RUN,
@@ -43,8 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     run.add_argument("script", metavar="SCRIPT", help="path of the script")
     run.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
-    run.set_defaults(command=lambda given: run_script(given.script, given.arguments))
-    check = commands.add_parser(
+    run.add_argument("--compare", action="store_true", help="run each kernel on a device too, and compare")
+    run.set_defaults(
+        command=lambda given: (
+            commands.compare_script(_runner(given)) if given.compare else run_script(given.script, given.arguments)
+        )
+    )
+    check = parsers.add_parser(
         "check",
         help="find the faults of a script's kernels",
         description=CHECK,
@@ -53,7 +61,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     check.add_argument("script", metavar="SCRIPT", help="path of the script")
     check.add_argument("arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="passed on to the script")
     check.add_argument("--json", action="store_true", help="one JSON object on standard output, for tools")
-    check.set_defaults(command=lambda given: check_script(given.script, given.arguments, given.json))
+    check.add_argument("--portable", action="store_true", help="name what pyasc's compiler refuses or gets wrong")
+    check.set_defaults(
+        command=lambda given: (
+            commands.check_portable(_runner(given))
+            if given.portable
+            else check_script(given.script, given.arguments, given.json)
+        )
+    )
+    commands.add_emit(parsers, _runner)
     given = parser.parse_args(argv)
     return int(given.command(given))
 
@@ -65,15 +81,23 @@ def _version() -> str:
         return "(not installed)"
 
 
-def run_script(script: str, arguments: Sequence[str]) -> int:
-    """Run a script as `__main__`, with `asc` served; an exception is shown from the script's first line on."""
+def _runner(given: argparse.Namespace) -> commands.Run:
+    """The run of the script that the command line names, in a module of the caller's."""
+    return lambda module: run_script(given.script, given.arguments, module)
+
+
+def run_script(script: str, arguments: Sequence[str], module: ModuleType | None = None) -> int:
+    """Run a script as `__main__`, with `asc` served; an exception is shown from the script's first line on.
+
+    `module` is a new, empty one unless the caller wants to see what the script leaves behind.
+    """
     try:
         with io.open_code(str(Path(script).resolve())) as file:
             source = file.read()
     except OSError as error:
         print(f"ascsim: cannot read {script!r}: {error.strerror}", file=sys.stderr)
         return 2
-    module = ModuleType("__main__")
+    module = module or ModuleType("__main__")
     module.__file__ = script
     before = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"] = module

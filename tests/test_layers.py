@@ -22,6 +22,7 @@ RANK = {
     "lib": 2,
     "runtime": 3,  # pyasc's paths: re-exports of lib
     "testing": 5,
+    "commands": 5,
     "cli": 6,
     "__init__": 7,
     "__main__": 7,

@@ -12,9 +12,9 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ascsim.hw.errors import ArgumentTypeError, BackendError, FrontEndError, SimulatorWarning
@@ -195,3 +195,22 @@ def diagnostics() -> Iterator[_Said]:
         finally:
             os.dup2(kept, 2)
             os.close(kept)
+
+
+@dataclass
+class Emitting:
+    """An observer of launches (`settings(observer=...)`): emits the text of each, then lets it run.
+
+    A kernel that is refused ends the launch; `refused` keeps the error, should the script go on regardless.
+    """
+
+    emissions: list[Emission] = field(default_factory=list)
+    refused: list[BackendError] = field(default_factory=list)
+
+    def __call__(self, request: Request, run: Callable[[], Any]) -> Any:
+        try:
+            self.emissions.append(emission_of(request))
+        except BackendError as error:
+            self.refused.append(error)
+            raise
+        return run()

@@ -1,0 +1,59 @@
+"""Rules of portability: each construct that pyasc refuses is named at its line; what is portable is left alone."""
+
+from __future__ import annotations
+
+import linecache
+import re
+
+import portable_kernels as kernels
+import pytest
+
+import ascsim as asc
+from ascsim.lib.portable import Verdict, remarks
+from ascsim.lib.reach import reached
+
+
+def line_of(fn) -> int:
+    """The line of a function that ends in `# here`."""
+    first = fn.__code__.co_firstlineno
+    lines = linecache.getlines(fn.__code__.co_filename)
+    return next(n for n in range(first, len(lines) + 1) if lines[n - 1].endswith("# here\n"))
+
+
+@pytest.mark.parametrize("name", kernels.EXPECTED)
+def test_a_construct_is_named_at_its_line(name):
+    kernel = getattr(kernels, name)
+    (remark,) = remarks(kernel)
+    expected = re.escape(kernels.EXPECTED[name]).replace(re.escape("{}"), r"\d+")
+    assert re.fullmatch(expected, remark.construct)
+    assert (remark.file, remark.line) == (kernels.__file__, line_of(kernel.fn))
+    assert remark.verdict is (Verdict.DIFFERS if name in kernels.DIFFERS else Verdict.REFUSED)
+    assert remark.remedy
+    assert "{" not in str(remark)
+
+
+def test_what_is_portable_is_left_alone():
+    assert remarks(kernels.portable) == []
+    assert [known.fn.__name__ for known in reached(kernels.portable)] == ["portable", "helper"]
+    assert remarks(kernels.helper, kernel=False) == []
+
+
+def test_a_default_value_counts_for_kernels_alone():
+    assert remarks(kernels.default, kernel=False) == []
+
+
+def test_the_kernels_run_here():
+    """What the rules name is portability alone: the simulator runs it (barring those that take more than a number)."""
+    for name in kernels.EXPECTED:
+        if name not in ("variadic", "newer"):
+            with asc.settings(checks=asc.Checks.collect()):
+                getattr(kernels, name)[1](5)
+    with asc.settings(checks=asc.Checks.collect()):
+        kernels.portable[1](5)
+
+
+def test_a_function_without_a_file():
+    space = {"asc": asc}
+    exec("def lost(n):\n    break_ = n\n", space)
+    (remark,) = remarks(asc.jit(space["lost"]))
+    assert remark.construct == "function without a source file"
