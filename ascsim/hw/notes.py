@@ -5,7 +5,8 @@ DEAD_STORE       all that one call has written is overwritten by another before 
 SYNC_REDUNDANT   a set and its wait carry nothing that the pair of the same event before them has not carried already
 
 Not here: a store of which some bytes live (a fill that is patched), what one call overwrites of its own (scratch of a
-call that is a program), the ids of queues, which the author does not place, and global memory that two cores share.
+call that is a program, workspaces), the ids of queues, which the author does not place, and global memory that two
+cores share.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def dead_store(core: Core, earlier: Access, me: Access, cell: Cell) -> None:
     """An ordered write of local bytes that nobody has read since the write before."""
     mine = me[3].write_cells
-    if earlier is me or earlier[2] == me[2]:
+    if earlier is me or earlier[2] == me[2] or me[3].private or earlier[3].private:
         return
     if not all(c.write is earlier and c.reader is None and c in mine for c in earlier[3].write_cells):
         return

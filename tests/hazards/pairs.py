@@ -1,9 +1,9 @@
 """A minimal kernel for every fault of the fault list, and its clean twin, one change apart. Here: faults of order.
 
 In the text of a row a line that begins with `-` stands in the faulty kernel alone, one with `+` in its twin alone. A
-comment (`# 1`, `# 2`) marks the lines that the report must name. Local tensors of 64 float32, one behind the other in UB: `x`
-(VECIN), `y` (VECCALC), `z` (VECOUT); global tensors `a_gm` (ones), `b_gm` (zeros) of 256 float32. On a cube core: `l1`,
-`l0a`, `l0b`, `c` for one fractal of 16 x 16.
+comment (`# 1`, `# 2`) marks the lines that the report must name. Local tensors of 64 float32, one behind the other in
+UB: `x` (VECIN), `y` (VECCALC), `z` (VECOUT); global tensors `a_gm` (ones), `b_gm` (zeros) of 256 float32. On a cube
+core: `l1`, `l0a`, `l0b`, `c` for one fractal of 16 x 16.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ NAMES = [f"{k:02}_{row.code}" for k, row in enumerate(ROWS)]
 
 def run(folder: Path, row: Pair, faulty: bool, checks: asc.Checks) -> tuple[str, list[str], list[Any]]:
     """Launch one kernel: what it did (raise, warn, note, nothing), the texts, and all findings."""
-    file = folder / "pair.py"
+    file = folder / str(len(list(folder.iterdir()))) / "pair.py"  # Python keeps the source of a file it has seen
+    file.parent.mkdir()
     file.write_text(row.text(faulty))
     spec = importlib.util.spec_from_file_location("pair", file)
     assert spec is not None
