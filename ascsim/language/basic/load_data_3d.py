@@ -65,6 +65,8 @@ def set_load_data_boundary(boundary: Any) -> None:
         raise ArgumentValueError(
             name, "is undefined", operand="boundary", value=given, rule=rule, nearest=BOUNDARY_LEAST
         )
+    if given % BLOCK:
+        raise NotSimulatedError(name, f"boundary {given}: only multiples of {BLOCK} bytes, which no pixel straddles")
     core.state["load3d boundary"] = given
 
 
@@ -227,9 +229,11 @@ def _plan(
     shape = len(rows), len(columns)
     points = map_.filter[0] * map_.filter[1]
     rows, columns = rows[rows < wide * high], columns[columns < points * map_.channels]
-    if not len(rows) or not len(columns):
+    if not len(rows) or not len(columns) or (repeat.repeat_time > 1 and (len(rows), len(columns)) != shape):
+        names = ("repeat_time",) if repeat.repeat_time > 1 else ("m_start_pt", "k_start_pt")
+        given = tuple(fields.get(name, repeat.repeat_time) for name in names)
         rule = f"the column matrix has {wide * high} rows and {points * map_.channels} columns"
-        raise ArgumentValueError(NAME, "lies beyond it", operand="m_start_pt, k_start_pt", value=shape, rule=rule)
+        raise ArgumentValueError(NAME, "reaches beyond it", operand=", ".join(names), value=given, rule=rule)
     seen = Columns(map_, source.start, dtype.size, rows, columns, wrap)
     turned = to.position is TPosition.A2 and bool(fields["en_transpose"])
     target = _target(to, len(rows), len(columns), shape, turned)

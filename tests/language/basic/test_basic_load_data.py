@@ -42,6 +42,7 @@ from ascsim.language.core import (
     TPosition,
 )
 from ascsim.language.core import dtype as dt
+from ascsim.language.core.place import running
 
 A1, B1, C1, A2, B2, C2 = TPosition.A1, TPosition.B1, TPosition.C1, TPosition.A2, TPosition.B2, TPosition.C2
 MEMORY = {A1: "L1", A2: "L0A", B2: "L0B"}
@@ -365,6 +366,16 @@ FAULTS: dict[str, tuple[Any, type[Exception], str]] = {
         ArgumentValueError,
         "leaves no window",
     ),
+    "repeats beyond the matrix": (
+        lambda: (
+            set_load_data_repeat(LoadDataRepeatParam(4, 2, 0)),
+            load_data(half(A2), half(A1), window(PLAIN, 16, 16, 0, 0, False, 0)),
+        ),
+        ArgumentValueError,
+        r"repeat_time = \(4,\): reaches beyond it; rule: the column matrix has 64 rows",
+    ),
+    "boundary": (lambda: set_load_data_boundary(1000), ArgumentValueError, "nearest legal value: 1024"),
+    "boundary inside a pixel": (lambda: set_load_data_boundary(1040), NotSimulatedError, "multiples of 32"),
     "words without a map": (
         lambda: load_data(half(A2), half(A1), LoadData3DParamsV2Pro(16)),
         ArgumentValueError,
@@ -404,6 +415,30 @@ def test_a_load_that_does_not_wait_and_one_whose_target_is_still_written():
         on_l1(IMAGE, lambda x: (data_copy(half(A1), x, 512), load_data(half(A2), half(A1), TWO)), outside)
     with pytest.raises(HazardError, match="NO_BARRIER_WAW"):
         on_l1(IMAGE, lambda: (load_data(half(A2), half(A1), TWO), load_data(half(A2, 512), half(A1), TWO)))
+
+
+def test_what_was_never_written_is_carried_along_and_the_padding_is_not():
+    """Half a fractal is written; what is loaded of the rest stays undefined until an instruction uses it."""
+    known = {}
+
+    def call(x):
+        data_copy(half(A1, 65536), x, Nd2NzParams(1, 8, 16, 0, 16, 16, 1, 0))
+        pipe_barrier(PipeID.PIPE_ALL)
+        load_data(half(A2), half(A1, 65536), LoadData2DParams(0, 1, 0, 0, 0, True))
+        load_data(
+            half(B2), half(A1, 65536), window({**PLAIN, "width": 16, "pads": (0, 0, 1, 0)}, 16, 32, 0, 0, False, 0)
+        )
+        for name, memory in running("test").memories.items():
+            known[name] = memory.defined.copy()
+
+    _, device = on_l1(IMAGE, call, np.ones(512, np.float16))
+    assert device.findings == []
+    turned = known["L0A"][:512].reshape(16, 32)  # row by row: the first 8 halves
+    assert turned[:, :16].all()
+    assert not turned[:, 16:].any()
+    pixels = known["L0B"][:1024].reshape(2, 16, 32)  # 16 windows in the padding, then those of the map
+    assert pixels[0].all()
+    assert (pixels[1] == turned).all()
 
 
 def test_in_a_mix_kernel_the_vector_cores_pass_loads_by():
