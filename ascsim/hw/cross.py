@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .calls import recorded
-from .cross_rules import CrossRules
+from .cross_rules import SYNC_ALL_IDS, CrossRules
 from .deadlock import stuck_cores
 from .events import CROSS_IDS, CROSS_LIMIT, Counter, Round
 from .findings import Finding, Site, place
@@ -65,9 +65,7 @@ class Cross(CrossRules):
 
     def sync_all(self, core: Core, site: Site, whole: bool = False) -> None:
         """The hard form. Vector-only: the cores of one kind meet; whole: all cores of a mix kernel."""
-        self.sync_all_used = self.sync_all_used or site
-        for number, at in self.by_author.items():
-            self.reserved(core, number, at)
+        self.keep(core, SYNC_ALL_IDS, "sync_all", site)
         self.check_mode(core, 0, site, "sync_all")
         core.barrier_all(site)
         set_, wait = (partial(call, core, site=site, author=False) for call in (self.set, self.wait))

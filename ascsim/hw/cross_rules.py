@@ -24,7 +24,7 @@ class CrossRules(Meetings):
         self.rounds: dict[tuple[Any, ...], Round] = {}
         self.counters: dict[int, list[Counter]] = {}
         self.by_author: dict[int, Site] = {}
-        self.sync_all_used: Site | None = None
+        self.kept: dict[int, tuple[str, range, Site]] = {}  # ids of the library: whose, which, since where
 
     def counter(self, serial: int, number: int) -> Counter:
         """The counter of one core; it exists before the core has started."""
@@ -41,11 +41,20 @@ class CrossRules(Meetings):
         self.reserved(core, number, site)
         return number
 
+    def keep(self, core: Core, numbers: range, operation: str, site: Site) -> None:
+        """From now on these ids belong to a call of the library; the author's earlier uses count too."""
+        for number in numbers:
+            self.kept.setdefault(number, (operation, numbers, site))
+            if number in self.by_author:
+                self.reserved(core, number, self.by_author[number])
+
     def reserved(self, core: Core, number: int, site: Site) -> None:
-        if self.sync_all_used is not None and number in SYNC_ALL_IDS:
+        if number in self.kept:
+            operation, numbers, since = self.kept[number]
             core.report(
                 "XFLAG_RESERVED_ID",
-                f"flag {number} ({place(site)}) belongs to sync_all ({place(self.sync_all_used)}), which uses 11 to 14",
+                f"flag {number} ({place(site)}) belongs to {operation} ({place(since)}), "
+                f"which uses {numbers[0]} to {numbers[-1]}",
                 site,
                 operation="cross_core_set_flag",
             )

@@ -130,6 +130,8 @@ def link(core: Core, pipe: Any, workspace: Any, masters: bool, site: Site) -> Li
     if count > OBJECTS:
         rule = f"at most {OBJECTS} Matmul objects a kernel"
         raise ArgumentValueError(operation, operand="matmul", value=f"number {count}", rule=rule, nearest=OBJECTS)
+    if core.device.mix:
+        core.device.cross.keep(core, range(2 * count), operation, site)
     if core.kind == "aic":
         if _STATE not in core.state:
             core.state[_STATE] = Cube(core, pipe, site)

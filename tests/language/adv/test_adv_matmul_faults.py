@@ -1,0 +1,384 @@
+"""What a Matmul refuses, and what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from matmul_machine import NZ, How, kind, run, tiling
+
+import ascsim as asc
+
+HALF, SINGLE, BYTE = kind("float16"), kind("float32"), kind("int8")
+UB = kind("float32", position=asc.TPosition.VECIN)
+Calls = Callable[..., Any]
+
+
+def launch(calls: Calls, config: Any = None, c: Any = SINGLE, cube: bool = False, **fields: Any) -> None:
+    """32 x 32 x 32 in blocks of 16 x 16 x 16; `c`: the type of C, or all four types."""
+    a, b, c, bias = c if isinstance(c, tuple) else (HALF, HALF, c, SINGLE)
+    matrix = np.ones((64, 64), a.dtype.np)
+    tile = tiling(32, 32, 32, (16, 16, 16), **fields)
+    result = np.zeros((64, 64), c.dtype.np)
+    run(How(a, b, c, bias, calls, config), tile, matrix, matrix, np.ones(64, bias.dtype.np), result, cube)
+
+
+def refused(error: type[BaseException], *words: str) -> Any:
+    return pytest.raises(error, match=".*".join(map(re.escape, words)))
+
+
+def calls(*made: Calls) -> Calls:
+    """Calls after both operands have been set; each is given the object and the tensors."""
+
+    def run(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        mm.set_tensor_a(a)
+        mm.set_tensor_b(b)
+        for call in made:
+            call(mm, a, b, bias, c)
+
+    return run
+
+
+def alone(call: Calls) -> Calls:
+    """One call on an object that has no operands."""
+    return lambda mm, a, b, bias, c, tile: call(mm, a, b, bias, c)
+
+
+def whole(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
+    mm.iterate_all(c)
+
+
+def step(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
+    mm.iterate()
+
+
+def ub(elements: int = 256, dtype: Any = asc.float32) -> Any:
+    return asc.LocalTensor(dtype, asc.TPosition.VECIN, 0, elements)
+
+
+OUT_OF_ORDER: dict[str, tuple[Calls, str]] = {
+    "no operand": (alone(whole), "new operands"),
+    "b missing": (alone(lambda mm, a, b, bias, c: (mm.set_tensor_a(a), mm.iterate_all(c))), "set_tensor_b before it"),
+    "twice": (calls(whole, whole), "set_tensor_a or set_tensor_b before each round"),
+    "results not taken": (calls(step, step), "L0C holds 1 blocks"),
+    "nothing to take": (calls(lambda mm, a, b, bias, c: mm.get_tensor_c(c)), "iterate before it"),
+    "nothing to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_all()), "nothing to wait for"),
+    "no batch to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_batch()), "nothing to wait for"),
+    "no workspace": (calls(lambda mm, *_: mm.iterate(sync=False)), "set_workspace before"),
+    "no block by sync": (calls(lambda mm, *_: mm.get_tensor_c(sync=True)), "where no tensor is given"),
+    "no block": (calls(lambda mm, *_: mm.async_get_tensor_c(ub())), "no block waits to be taken"),
+    "no batch": (calls(lambda mm, *_: mm.get_batch_tensor_c(1, 1, sync=False)), "no results wait to be taken"),
+    "partial sum of many blocks": (
+        calls(lambda mm, *_: mm.iterate(True)),
+        "single_core_m = base_m and single_core_n = base_n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_ORDER)
+def test_calls_out_of_order(name: str) -> None:
+    made, words = OUT_OF_ORDER[name]
+    with refused(asc.ArgumentValueError, words):
+        launch(made)
+
+
+VALUES: dict[str, tuple[Calls, tuple[str, ...]]] = {
+    "transpose": (
+        alone(lambda mm, a, *_: mm.set_tensor_a(a, True)),
+        ("set_tensor_a", "transpose = True", "is_trans = True in the MatmulType of a"),
+    ),
+    "en_atomic": (calls(lambda mm, a, b, bias, c: mm.iterate_all(c, 4)), ("en_atomic = 4", "3 (min)")),
+    "atomic to UB": (
+        calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(ub(), 1)),
+        ("get_tensor_c", "en_atomic = 1", "0 to UB"),
+    ),
+    "wait parameter": (
+        calls(lambda mm, a, b, bias, c: mm.iterate_all(c, wait_iterate_all=True)),
+        ("wait_iterate_all", "sync=False"),
+    ),
+    "fake message": (calls(lambda mm, a, b, bias, c: mm.iterate_all(c, fake_msg=True)), ("do_ib_share_norm",)),
+    "block in L0C": (
+        calls(lambda mm, *_: mm.iterate(local_c_matrix=ub())),
+        ("local_c_matrix", "with C declared in CO1"),
+    ),
+    "number of a matrix": (alone(lambda mm, a, b, bias, c: (mm.set_tensor_a(2.0), mm.set_tensor_b(b),
+                                                           mm.iterate_all(c))), ("scalar = 2.0", "single_m = 1")),
+    "set_hf32": (alone(lambda mm, *_: mm.set_hf32(True)), ("set_hf32", "matmul_cube_only")),
+    "set_batch_num": (alone(lambda mm, *_: mm.set_batch_num(1, 1)), ("set_batch_num", "matmul_cube_only")),
+    "needless factor": (
+        calls(lambda mm, *_: mm.set_quant_scalar(1), whole),
+        ("float16 to float32 takes no factors",),
+    ),
+    "set_tail": (alone(lambda mm, *_: mm.set_tail(0)), ("set_tail", "m = 0", "1 or more elements")),
+    "batch of no layout": (calls(lambda mm, a, b, bias, c: mm.iterate_batch(c, 1, 1, False)), ("a.layout = 'NONE'",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_are_refused(name: str) -> None:
+    made, words = VALUES[name]
+    with refused(asc.ArgumentValueError, *words):
+        launch(made)
+
+
+def test_a_bias_that_the_tiling_does_not_have() -> None:
+    with refused(asc.ArgumentValueError, "set_bias", "tiling.is_bias = 0"):
+        launch(alone(lambda mm, a, b, bias, c: mm.set_bias(bias)), is_bias=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"base_m": 24}, "base_m = 24"), ({"base_m": 256, "base_n": 256}, "L0C"), ({"single_core_m": 0}, "single_core_m"),
+     ({"base_k": 1024, "single_core_k": 1024, "k_a": 1024, "k_b": 1024, "base_m": 128, "base_n": 128}, "L0A"),
+     ({"depth_b1": 0}, "depth_b1"), ({"iterate_order": 2}, "iterate_order")],
+)  # fmt: skip
+def test_impossible_tilings(fields: dict[str, int], words: str) -> None:
+    with refused(asc.ArgumentValueError, words):
+        launch(calls(whole), **fields)
+
+
+FOUND = {
+    "a of another type": (alone(lambda mm, a, b, bias, c: mm.set_tensor_a(c)), "BAD_DTYPE", "tensor has type float32"),
+    "a elsewhere": (
+        alone(lambda mm, *_: mm.set_tensor_a(ub(256, asc.float16))), "BAD_POSITION", "lies in VECIN; rule: GM"
+    ),
+    "bias of another type": (
+        alone(lambda mm, a, b, bias, c: mm.set_bias(a)), "BAD_DTYPE", "tensor has type float16; rule: float32"
+    ),
+    "c in UB": (calls(lambda mm, *_: mm.iterate_all(ub())), "BAD_POSITION", "tensor lies in VECIN"),
+    "factors of another type": (
+        alone(lambda mm, a, b, bias, c: mm.set_quant_vector(bias)), "BAD_DTYPE", "rule: uint64"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_tensors_that_are_not_as_declared(name: str) -> None:
+    made, code, words = FOUND[name]
+    with refused(asc.FoundError, words) as caught:
+        launch(made)
+    assert caught.value.code == code
+
+
+def test_results_in_ub_on_a_cube_core() -> None:
+    with refused(asc.FoundError, "L0C to UB has no path") as caught:
+        launch(calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(ub())), cube=True)
+    assert caught.value.code == "BAD_POSITION"
+
+
+TYPES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "b of another type": ((HALF, BYTE, SINGLE, SINGLE), {}, "b.dtype = 'int8'"),
+    "c of a type that cannot be": ((HALF, HALF, kind("int32"), SINGLE), {}, "c.dtype = 'int32'"),
+    "bias of a type that cannot be": ((BYTE, BYTE, kind("int32"), SINGLE), {}, "bias.dtype = 'float32'"),
+    "b of another layout": ((kind("float16", layout=asc.LayoutMode.BSNGD), HALF, SINGLE, SINGLE), {}, "b.layout"),
+    "L0C in rows": ((HALF, HALF, kind("float32", position=asc.TPosition.CO1), SINGLE), {}, "c.format"),
+    "channels of half": (
+        (HALF, HALF, kind("float16", format=NZ), SINGLE), {"is_enable_channel_split": True}, "C in NZ, float32"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types_that_cannot_be(name: str) -> None:
+    types, config, words = TYPES[name]
+    with refused(asc.ArgumentValueError, words):
+        launch(calls(whole), asc.adv.MatmulConfig(**config) if config else None, types)
+
+
+def test_results_of_bytes_need_factors() -> None:
+    with refused(asc.ArgumentValueError, "int8 to float16 needs factors", "set_quant_scalar"):
+        launch(calls(whole), c=(BYTE, BYTE, HALF, kind("int32")))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [(lambda mm, a, b, bias, c: mm.set_sparse_index(a), "mmad_with_sparse"),
+     (lambda mm, *_: mm.get_offset_c(), "reserved by the vendor")],
+)  # fmt: skip
+def test_calls_that_are_not_simulated(call: Calls, words: str) -> None:
+    with refused(asc.NotSimulatedError, words):
+        launch(alone(call))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("schedule_type", asc.ScheduleType.OUTER_PRODUCT), ("intra_block_part_sum", True), ("is_partial_output", True)],
+)
+def test_choices_that_are_not_simulated(field: str, value: Any) -> None:
+    with refused(asc.NotSimulatedError, f"matmul_config.{field}"):
+        launch(calls(whole), asc.adv.MatmulConfig(**{field: value}))
+
+
+SWITCHES: dict[str, Calls] = {
+    "enable_set_bias": lambda mm, a, b, bias, c: mm.set_bias(bias),
+    "enable_set_tail": lambda mm, *_: mm.set_tail(16),
+    "enable_get_tensor_c": lambda mm, a, b, bias, c: mm.get_tensor_c(c),
+    "enable_set_org_shape": lambda mm, *_: mm.set_org_shape(32, 32, 32),
+    "enable_init": lambda mm, *_: mm.init(None),
+    "enable_quant_vector": lambda mm, a, *_: mm.set_quant_vector(a),
+    "enable_set_define_data": lambda mm, *_: mm.set_self_define_data(0),
+}
+
+
+@pytest.mark.parametrize("field", SWITCHES)
+def test_calls_that_the_configuration_switches_off(field: str) -> None:
+    with refused(asc.ArgumentValueError, f"matmul_config.{field} = False", "is switched off"):
+        launch(alone(SWITCHES[field]), asc.adv.MatmulConfig(**{field: False}))
+
+
+EXCLUDED: dict[str, Calls] = {
+    "iterate": lambda mm, *_: mm.iterate(),
+    "get_tensor_c": lambda mm, a, b, bias, c: mm.get_tensor_c(c),
+    "set_workspace": lambda mm, a, b, bias, c: mm.set_workspace(c),
+    "iterate_batch": lambda mm, a, b, bias, c: mm.iterate_batch(c, 1, 1, False),
+    "iterate_n_batch": lambda mm, *_: mm.iterate_n_batch(1, 1, 1, False),
+}
+
+
+@pytest.mark.parametrize("name", EXCLUDED)
+def test_calls_that_two_masters_exclude(name: str) -> None:
+    with refused(asc.ArgumentValueError, name, "iterate_all alone takes results"):
+        launch(alone(EXCLUDED[name]), asc.adv.get_mdl_config(enable_mix_dual_master=True))
+
+
+def test_a_with_whose_source_cannot_be_read() -> None:
+    made: dict[str, Any] = {}
+    exec("def block(mm, *_):\n    with mm.iterate() as count:\n        pass", made)
+    with refused(asc.LaunchError, "with over its blocks would run once"):
+        launch(calls(made["block"]))
+
+
+# --- registration ----------------------------------------------------------------------------------------------------
+
+
+@asc.jit
+def registers(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
+    how(x, workspace, asc.adv.register_matmul)  # the name tells that this is a mix kernel
+
+
+def registered(how: Any, nbytes: int = 400 << 10, kernel: Any = registers) -> None:
+    kernel[1](np.ones(2048, np.float16), np.zeros(nbytes, np.uint8), how)
+
+
+def object_of(c: Any = SINGLE) -> Any:
+    return asc.adv.Matmul(HALF, HALF, c)
+
+
+def gm(x: Any, dtype: Any = None) -> Any:
+    tensor = asc.GlobalTensor()
+    tensor.set_global_buffer(asc.GlobalAddress(x.array, x.offset, dtype) if dtype else x)
+    return tensor
+
+
+TILE = tiling(16, 16, 16, (16, 16, 16))
+
+
+def test_an_object_that_is_not_registered() -> None:
+    with refused(asc.ArgumentValueError, "set_tensor_a", "not registered", "register_matmul before it"):
+        registered(lambda x, workspace, register: object_of().set_tensor_a(gm(x)))
+
+
+def test_an_object_without_a_tiling() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        mm = object_of()
+        register(asc.TPipe(), workspace, mm)
+        mm.set_tail(16)
+
+    with refused(asc.ArgumentValueError, "set_tail", "no tiling yet", "init(tiling)"):
+        registered(how)
+
+
+@pytest.mark.parametrize("which", ["pipe", "workspace", "matmul", "tiling"])
+def test_what_register_matmul_takes(which: str) -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        given = {"pipe": asc.TPipe(), "workspace": workspace, "matmul": object_of(), "tiling": TILE, which: 3}
+        register(**given)
+
+    with refused(asc.ArgumentTypeError, "register_matmul", which):
+        registered(how)
+
+
+def test_a_fifth_object() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        pipe = asc.TPipe()
+        for _ in range(5):
+            register(pipe, workspace, object_of(), TILE)
+
+    with refused(asc.ArgumentValueError, "at most 4 Matmul objects"):
+        registered(how, kernel=asc.jit(matmul_cube_only=True)(registers.fn))
+
+
+def test_a_workspace_too_small_for_results_in_ub() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        mm = object_of(UB)
+        register(asc.TPipe(), workspace, mm, TILE)
+        mm.set_tensor_a(gm(x))
+        mm.set_tensor_b(gm(x))
+        mm.iterate()
+        mm.get_tensor_c(ub())
+
+    with refused(asc.ArgumentValueError, "workspace = 512", "393216 bytes"):
+        registered(how, 512)
+
+
+def test_a_second_object_while_the_first_has_blocks() -> None:
+    """After end() it may start; so it may after iterate_all."""
+
+    def how(x: Any, workspace: Any, register: Any, end: bool = False) -> None:
+        pipe, first, second = asc.TPipe(), object_of(), object_of()
+        for mm in (first, second):
+            register(pipe, workspace, mm, TILE)
+            mm.set_tensor_a(gm(x))
+            mm.set_tensor_b(gm(x))
+        first.iterate()
+        first.get_tensor_c(gm(workspace, asc.float32))
+        if end:
+            first.end()
+        second.iterate_all(gm(workspace, asc.float32))
+
+    cube = asc.jit(matmul_cube_only=True)(registers.fn)
+    registered(lambda *given: how(*given, end=True), kernel=cube)
+    with refused(asc.ArgumentValueError, "another Matmul object has not ended", "end()"):
+        registered(how, kernel=cube)
+
+
+def test_a_kernel_without_cube_cores() -> None:
+    """Where the name does not stand in the kernel the launch has vector cores alone; the error says what to do."""
+
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        asc.adv.register_matmul(asc.TPipe(), workspace, object_of(), TILE)
+
+    @asc.jit
+    def unseen(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
+        how(x, workspace, None)
+
+    with refused(asc.FoundError, "no cube core", "@jit(kernel_type=KernelType.MIX_AIC_1_2)") as caught:
+        registered(how, kernel=unseen)
+    assert caught.value.code == "WRONG_CORE"
+
+
+def test_flags_between_cores_that_belong_to_the_objects() -> None:
+    """One object takes flags 0 and 1; the author's use before it counts too, flag 2 is free."""
+
+    def uses(number: int, first: bool) -> Any:
+        def how(x: Any, workspace: Any, register: Any) -> None:
+            def flag() -> None:
+                asc.cross_core_set_flag(number, 1, asc.PipeID.PIPE_MTE3)
+                asc.cross_core_wait_flag(number)
+
+            if first and asc.ascend_is_aiv():
+                flag()
+            register(asc.TPipe(), workspace, object_of(), TILE)
+            if not first:
+                flag()
+
+        return how
+
+    for first in (True, False):
+        registered(uses(2, first))
+        with refused(asc.SyncError, "flag 1", "belongs to register_matmul", "uses 0 to 1") as caught:
+            registered(uses(1, first))
+        assert caught.value.code == "XFLAG_RESERVED_ID"
