@@ -40,7 +40,7 @@ def test_every_lesson_is_here_and_in_the_table():
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_a_lesson(name, capsys, monkeypatch):
+def test_a_lesson(name, capsys):
     path = COURSE / name / "lesson.py"
     source = path.read_text()
     assert f"python examples/hazards/{name}/lesson.py" in ast.get_docstring(ast.parse(source))
@@ -54,16 +54,18 @@ def test_a_lesson(name, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_the_cure_is_clean_under_strict_checks(name, monkeypatch):
+def test_the_cure_is_clean_under_strict_checks_and_has_no_flag_too_many(name, monkeypatch):
     module = runpy.run_path(str(COURSE / name / "lesson.py"))
     launches = []
 
     def find(kernel, blocks, *args):
         if kernel.__name__ == "cured":
-            with asc.settings(checks=asc.Checks.strict()):
+            with asc.settings(checks=asc.Checks.strict(), record=True):
                 launches.append(kernel[blocks](*args))
         return []
 
     monkeypatch.setitem(module["main"].__globals__, "find_hazards", find)
     module["main"]()
-    assert [report.findings for report in launches] == [[]]
+    (report,) = launches
+    assert report.findings == []
+    assert str(report.recording.advice()) == "Advice: none needed"

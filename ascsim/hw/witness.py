@@ -6,7 +6,7 @@ the rest as before. Both are legal; the bytes may still agree (equal values, byt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -132,8 +132,16 @@ def common(first: Entry, second: Entry) -> list[tuple[str, int, int]]:
                 if other.memory is region.memory:
                     found |= {(region.memory.name, a, b) for a, b in overlap(region, other)}
     if first.gm is not None and first.gm is second.gm and first.plan.gm is not None and second.plan.gm is not None:
-        for a, b in first.plan.gm.runs(first.at):
-            for c, d in second.plan.gm.runs(second.at):
-                if max(a, c) < min(b, d):
-                    found.add((first.gm.name, max(a, c), min(b, d)))
+        name = first.gm.name
+        found |= {(name, a, b) for a, b in _meet(first.plan.gm.runs(first.at), second.plan.gm.runs(second.at))}
     return sorted(found)
+
+
+def _meet(mine: list[tuple[int, int]], others: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The common bytes of two lists of runs, both in order."""
+    i = k = 0
+    while i < len(mine) and k < len(others):
+        (a, b), (c, d) = mine[i], others[k]
+        if max(a, c) < min(b, d):
+            yield max(a, c), min(b, d)
+        i, k = (i + 1, k) if b < d else (i, k + 1)

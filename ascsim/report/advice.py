@@ -16,7 +16,7 @@ from ..hw.calls import Call
 from ..hw.findings import Finding, locate, place
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome, rerun
-from .edits import CodeLine, Repair, line_of
+from .edits import WHERE, CodeLine, Repair, line_of
 from .redundancy import Redundant, redundant
 from .repairs import IN_CORE, Pair, Repairs, ids_in_use, with_repairs
 
@@ -63,9 +63,8 @@ class Advice:
     @property
     def lines(self) -> list[CodeLine]:
         """The code of all repairs, by place."""
-        return sorted(
-            (line for repair in self.repairs for line in repair.lines), key=lambda line: (line.file, line.line)
-        )
+        lines = (line for repair in self.repairs for line in repair.lines)
+        return sorted(lines, key=lambda line: (line.file, line.line, WHERE.index(line.where)))
 
     def __str__(self) -> str:
         if self.silent:
@@ -125,6 +124,7 @@ class _Adviser:
         if sum(map(len, self.calls.values())) > CALLS:
             return Advice(silent=f"more than {CALLS} calls")
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
+        framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         base = self.trial(list, True)
         others = any(finding.severity == "fault" and finding.code not in IN_CORE for finding in device.findings)
         leans = self.leans(base)
@@ -132,7 +132,6 @@ class _Adviser:
             search = Repairs(
                 lambda repairs: self.trial(with_repairs(repairs), True), ids_in_use(self.calls.values()), self.describe
             )
-            framework = any("tpipe" in entry.core.state for entry in self.entries.values())
             return Advice(search.chosen, search.smallest, tuple(search.left), (), leans, framework, others)
         if base.ended or others:
             return Advice(leans=leans, silent="first mend what is no matter of order inside a core")

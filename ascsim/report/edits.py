@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..hw.core import Core
 
 Line = tuple[str, int]  # file name and number
+WHERE = ("before loop", "before", "after", "after loop")  # places beside a line, in the order of the text
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) ->
     then as they were; otherwise they hold the results). Races of two cores count whatever the bytes.
     """
     try:
-        with settings(checks=Checks.collect(), record=True, reports=None):
+        with settings(checks=Checks.collect(), record=True):
             report = kernel[blocks](*args, **kwargs)
     except FoundError as error:
         return [_hazard(error.finding, None)]
@@ -86,7 +86,7 @@ def assert_order_independent(
     that ends a launch is raised.
     """
     __tracebackhide__ = True  # pytest ends at the author's line
-    with settings(checks=Checks.collect(), record=True, reports=None):
+    with settings(checks=Checks.collect(), record=True):
         report = kernel[blocks](*args, **kwargs)
     recording = report.recording
     assert recording is not None

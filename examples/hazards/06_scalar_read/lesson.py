@@ -6,8 +6,8 @@
 too, with flags of its own: V_S says that V is done, S_V that S is. With `auto_sync` the compiler sets them on vector
 cores; here it is off.
 
-The cure is V_S before the read. Between a scalar read and the next write of those bytes S_V is due, which this kernel
-has in both versions.
+The cure is V_S before the read. The number itself needs no flag: an instruction takes its scalars along when it is
+handed out.
 """
 
 import textwrap
@@ -34,8 +34,6 @@ def faulty(x: asc.GlobalAddress, z: asc.GlobalAddress):
     asc.wait_flag(asc.HardEvent.MTE2_V, 0)
     asc.adds(sum_ub, x_ub, 1, N)
     first = sum_ub.get_value(0)  # has V written it?
-    asc.set_flag(asc.HardEvent.S_V, 0)
-    asc.wait_flag(asc.HardEvent.S_V, 0)
     asc.adds(z_ub, x_ub, first, N)
     asc.set_flag(asc.HardEvent.V_MTE3, 0)
     asc.wait_flag(asc.HardEvent.V_MTE3, 0)
@@ -58,8 +56,6 @@ def cured(x: asc.GlobalAddress, z: asc.GlobalAddress):
     asc.set_flag(asc.HardEvent.V_S, 0)
     asc.wait_flag(asc.HardEvent.V_S, 0)  # the cure
     first = sum_ub.get_value(0)
-    asc.set_flag(asc.HardEvent.S_V, 0)
-    asc.wait_flag(asc.HardEvent.S_V, 0)
     asc.adds(z_ub, x_ub, first, N)
     asc.set_flag(asc.HardEvent.V_MTE3, 0)
     asc.wait_flag(asc.HardEvent.V_MTE3, 0)

@@ -16,51 +16,53 @@ import numpy as np
 import ascsim as asc
 from ascsim.testing import find_hazards
 
-N = 64
+TILES, TILE = 4, 64
 
 
 @asc.jit
 def faulty(x: asc.GlobalAddress, z: asc.GlobalAddress):
     x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
-    x_gm.set_global_buffer(x, N)
-    z_gm.set_global_buffer(z, N)
-    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, N)
-    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * N, N)
+    x_gm.set_global_buffer(x, TILES * TILE)
+    z_gm.set_global_buffer(z, TILES * TILE)
+    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, TILE)
+    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * TILE, TILES * TILE)
 
-    asc.wait_flag(asc.HardEvent.V_MTE2, 0)  # who has set it?
-    asc.data_copy(x_ub, x_gm, N)
-    asc.set_flag(asc.HardEvent.MTE2_V, 0)
-    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
-    asc.add(z_ub, x_ub, x_ub, N)
-    asc.set_flag(asc.HardEvent.V_MTE2, 0)
+    for i in range(TILES):
+        asc.wait_flag(asc.HardEvent.V_MTE2, 0)  # who has set it?
+        asc.data_copy(x_ub, x_gm[i * TILE :], TILE)
+        asc.set_flag(asc.HardEvent.MTE2_V, 0)
+        asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+        asc.add(z_ub[i * TILE :], x_ub, x_ub, TILE)
+        asc.set_flag(asc.HardEvent.V_MTE2, 0)
     asc.set_flag(asc.HardEvent.V_MTE3, 0)
     asc.wait_flag(asc.HardEvent.V_MTE3, 0)
-    asc.data_copy(z_gm, z_ub, N)
+    asc.data_copy(z_gm, z_ub, TILES * TILE)
 
 
 @asc.jit
 def cured(x: asc.GlobalAddress, z: asc.GlobalAddress):
     x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
-    x_gm.set_global_buffer(x, N)
-    z_gm.set_global_buffer(z, N)
-    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, N)
-    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * N, N)
+    x_gm.set_global_buffer(x, TILES * TILE)
+    z_gm.set_global_buffer(z, TILES * TILE)
+    x_ub = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, TILE)
+    z_ub = asc.LocalTensor(z.dtype, asc.TPosition.VECOUT, 4 * TILE, TILES * TILE)
 
     asc.set_flag(asc.HardEvent.V_MTE2, 0)  # the cure: the buffer is free
-    asc.wait_flag(asc.HardEvent.V_MTE2, 0)
-    asc.data_copy(x_ub, x_gm, N)
-    asc.set_flag(asc.HardEvent.MTE2_V, 0)
-    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
-    asc.add(z_ub, x_ub, x_ub, N)
-    asc.set_flag(asc.HardEvent.V_MTE2, 0)
+    for i in range(TILES):
+        asc.wait_flag(asc.HardEvent.V_MTE2, 0)
+        asc.data_copy(x_ub, x_gm[i * TILE :], TILE)
+        asc.set_flag(asc.HardEvent.MTE2_V, 0)
+        asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+        asc.add(z_ub[i * TILE :], x_ub, x_ub, TILE)
+        asc.set_flag(asc.HardEvent.V_MTE2, 0)
+    asc.wait_flag(asc.HardEvent.V_MTE2, 0)  # and it is taken down in the end
     asc.set_flag(asc.HardEvent.V_MTE3, 0)
     asc.wait_flag(asc.HardEvent.V_MTE3, 0)
-    asc.data_copy(z_gm, z_ub, N)
-    asc.wait_flag(asc.HardEvent.V_MTE2, 0)  # and it is taken down in the end
+    asc.data_copy(z_gm, z_ub, TILES * TILE)
 
 
 def main():
-    x = np.arange(N, dtype=np.float32)
+    x = np.arange(TILES * TILE, dtype=np.float32)
     for kernel in (faulty, cured):
         z = np.zeros_like(x)
         hazards = find_hazards(kernel, 1, x, z)
