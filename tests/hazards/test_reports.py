@@ -1,0 +1,62 @@
+"""What a user reads: one line a fault however often it happens, and the same lines in every run."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import cases
+from generated import kernel
+from notation import read_case
+
+import ascsim as asc
+
+HERE = Path(__file__).parent
+SEEDS = range(12)
+
+
+def texts() -> str:
+    """All that is found in a dozen random kernels."""
+    found = []
+    for seed in SEEDS:
+        device = cases.launch(read_case(kernel(Random(seed)), "kernel"))
+        found += [finding.text() for finding in device.findings]
+    return "\n".join(found)
+
+
+def test_the_same_kernels_give_the_same_lines_in_another_process() -> None:
+    """Hashes of strings differ there, and with them the order of sets."""
+    code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import test_reports; print(test_reports.texts())"
+    environment = {**os.environ, "PYTHONHASHSEED": "77"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip("\n") == texts() == texts()
+    assert done.stdout.count("\n") > 12
+
+
+def test_one_line_for_all_cores_and_turns() -> None:
+    launched = asc.jit(auto_sync=False)(_races)
+    with asc.settings(checks=asc.Checks.collect()):
+        report = launched[8](4)
+    (finding,) = report.findings
+    assert (finding.code, finding.count, len(finding.cores)) == ("NO_BARRIER_RAW", 32, 8)
+    assert finding.text().endswith("[32 times, on 8 cores]")
+
+
+def _races(turns: int) -> None:
+    x, y = (asc.LocalTensor(asc.float32, asc.TPosition.VECCALC, at, 64) for at in (0, 256))
+    for _ in range(turns):
+        asc.set_flag(asc.HardEvent.V_S, 0)
+        asc.wait_flag(asc.HardEvent.V_S, 0)
+        asc.duplicate(x, 1.0, 64)
+        asc.adds(y, x, 1.0, 64)
+
+
+def test_a_warning_of_a_published_kernel_can_be_counted() -> None:
+    """`tests/upstream.py --silent` fails a file whose output has one."""
+    warnings_of = runpy.run_path(str(HERE.parent / "upstream.py"))["warnings_of"]
+    lines = ["k.py:3: SimulatorWarning: UNINIT_READ: add uses undefined bytes", "k.py:4: UserWarning: other"]
+    assert warnings_of("\n".join(lines)) == lines[:1]
