@@ -21,7 +21,7 @@ from .core.ir_value import value as value_of
 from .core.place import index, running
 from .core.tensor import LocalTensor
 from .core.types import UnaryRepeatParams
-from .masks import ALL_LANES, given, repeats
+from .masks import ALL_LANES, lanes_or_bits, registers, repeats
 from .operand import REPEAT
 from .plans import (
     FillStrides,
@@ -87,11 +87,12 @@ def binary(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
+        *,
         mask: Any = None,
     ) -> None:
         if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
             repeat_times = None
-        if repeat_times is None and repeat_params is None:
+        if repeat_times is None and repeat_params is None and mask is None:
             if count.__class__ is Int32:
                 count = count.v
             try:
@@ -110,7 +111,7 @@ def binary(
             core.issue(plan)
             return
         tensors = (("dst", dst), ("src0", src0), ("src1", src1))
-        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, author(1))
+        masked(row, tensors, lanes_or_bits(count, mask, name), repeat_times, repeat_params, is_set_mask, author(1))
 
     return finish(call, row, _BINARY_FORMS, FORMS_DOC)
 
@@ -134,9 +135,10 @@ def unary(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
+        *,
         mask: Any = None,
     ) -> None:
-        if repeat_times is None and repeat_params is None:
+        if repeat_times is None and repeat_params is None and mask is None:
             if count.__class__ is Int32:
                 count = count.v
             try:
@@ -154,7 +156,7 @@ def unary(
             core.issue(plan)
             return
         tensors = (("dst", dst), ("src", src))
-        masked(row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, author(1))
+        masked(row, tensors, lanes_or_bits(count, mask, name), repeat_times, repeat_params, is_set_mask, author(1))
 
     return finish(call, row, _UNARY_FORMS, FORMS_DOC, device)
 
@@ -188,6 +190,7 @@ def with_scalar(
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
+        *,
         mask: Any = None,
     ) -> None:
         frame = _getframe(1)
@@ -195,9 +198,9 @@ def with_scalar(
         tensors = (("dst", dst), ("src", src))
         if repeat_times.__class__ is bool:  # is_set_mask by position
             is_set_mask, repeat_times = repeat_times, None
-        if repeat_times is not None or repeat_params is not None:
+        if repeat_times is not None or repeat_params is not None or mask is not None:
             masked(
-                row, tensors, count if mask is None else mask, repeat_times, repeat_params, is_set_mask, site, scalar
+                row, tensors, lanes_or_bits(count, mask, name), repeat_times, repeat_params, is_set_mask, site, scalar
             )
             return
         if is_set_mask is not True and not index(
@@ -266,22 +269,20 @@ def masked(
     core = running(row.name)
     dst = tensors[0][1]
     lanes = lanes_of(dst.place.dtype) if isinstance(dst, LocalTensor) else REPEAT
-    core.mask = registers = (
-        given(core, mask, lanes, row.name, site) if index(set_mask, row.name, "is_set_mask") else core.mask
-    )
+    core.mask = rule = registers(core, mask, set_mask, lanes, row.name, site)
     count = repeats(core, times, row.name, site)
     key = stride_key(core, row, params, site)
-    make = partial(plan_by_mask, core, row, tensors, registers, count, key, site)
+    make = partial(plan_by_mask, core, row, tensors, rule, count, key, site)
     if row.scalar is not None:
-        plan = scaled(row, tensors, (row, registers, count, key), scalar, number_of(scalar), make)
+        plan = scaled(row, tensors, (row, rule, count, key), scalar, number_of(scalar), make)
     else:
         places = tuple(tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors)
-        plan = None if places[0] is None else places[0].plans.get((row, registers, count, key, places[1:]))
+        plan = None if places[0] is None else places[0].plans.get((row, rule, count, key, places[1:]))
         if plan is None:
             plan = make()
             if plan is not None:
                 places = tuple(where.live for where in places)  # type: ignore[union-attr]
-                places[0].keep((row, registers, count, key, places[1:]), plan)  # type: ignore[union-attr]
+                places[0].keep((row, rule, count, key, places[1:]), plan)  # type: ignore[union-attr]
     if plan is not None:
         core.issue(plan, site)
 

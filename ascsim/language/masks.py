@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..hw.core import ALL_LANES, Core
+from ..hw.errors import ArgumentTypeError
 from ..hw.findings import Site
 from .core import ir_value
 from .core.place import index, report
@@ -62,6 +63,26 @@ def given(core: Core, mask: Any, lanes: int, operation: str, site: Site) -> Mask
     return (*words(count), False)
 
 
+def registers(core: Core, mask: Any, set_mask: Any, lanes: int, operation: str, site: Site) -> Mask:
+    """The registers that rule a call: those that its mask sets or, with is_set_mask false, as they are."""
+    if index(set_mask, operation, "is_set_mask"):
+        return given(core, mask, lanes, operation, site)
+    mask = ir_value.unwrap(mask)
+    for word in mask if isinstance(mask, (list, tuple)) else (0 if mask is None else mask,):
+        index(word, operation, "mask")
+    return core.mask
+
+
+def lanes_or_bits(count: Any, mask: Any, operation: str) -> Any:
+    """The mask of a call in mask form: by position it stands where a count does, by name it stands alone."""
+    if mask is None:
+        return count
+    if count is not None:
+        rule = "a count, or a mask with repeats"
+        raise ArgumentTypeError(operation, "count and mask are given", operand="mask", value=mask, rule=rule)
+    return mask
+
+
 def repeats(core: Core, times: Any, operation: str, site: Site) -> int:
     """repeat_times, 0 to 255."""
     count = index(times, operation, "repeat_times")
@@ -107,4 +128,17 @@ def counted(count: int, lanes: int) -> list[Work]:
     return out
 
 
-__all__ = ["ALL_LANES", "REPEAT_LIMIT", "Mask", "Runs", "Work", "counted", "given", "repeats", "runs_of", "work"]
+__all__ = [
+    "ALL_LANES",
+    "REPEAT_LIMIT",
+    "Mask",
+    "Runs",
+    "Work",
+    "counted",
+    "given",
+    "lanes_or_bits",
+    "registers",
+    "repeats",
+    "runs_of",
+    "work",
+]

@@ -13,9 +13,9 @@ from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.instruction import Plan
 from .core.dtype import DataType
-from .core.place import Place, index, report
+from .core.place import Place, report
 from .core.tensor import LocalTensor
-from .masks import Work, counted, given, repeats, work
+from .masks import Work, counted, registers, repeats, work
 from .operand import BLOCK, REPEAT, Strided, aligned, local
 from .plans import build, count_of, present, stride_key, strides, zero
 from .rows import Row
@@ -93,17 +93,17 @@ def plan_by_mask(
     name = form.name
     places = places_of(tensors)
     lanes = lanes_of(places) if places is not None else REPEAT
-    core.mask = registers = given(core, mask, lanes, name, site) if index(set_mask, name, "is_set_mask") else core.mask
+    core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
     count = repeats(core, times, name, site)
     steps = stride_key(core, form, params, site)
-    whole = (name, *key, registers, count, steps)
+    whole = (name, *key, rule, count, steps)
     plan: Plan | None = None if places is None else places[0].plans.get((whole, *places[1:]))
     if plan is not None:
         return plan
     ops = operands(core, name, tensors, legal, site)
     if ops is None:
         return None
-    works = work(registers, count, lanes)
+    works = work(rule, count, lanes)
     if not works:
         zero(core, "mask" if count else "repeat_times", name, site)
         return None

@@ -51,11 +51,12 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
     kind = ir_value.unwrap(dtype)
     if not isinstance(kind, DataType):
         raise ArgumentTypeError("set_vector_mask", "is no data type", operand="dtype", value=dtype)
+    counter = index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER
     if mask_low is not None and mask_high is not None:
         high, low = (index(word, "set_vector_mask", "mask") & WORD for word in (mask_high, mask_low))
     else:
         count = index(length if mask_high is None else mask_high, "set_vector_mask", "length")
-        if index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER:
+        if counter:
             if not 0 <= count <= COUNT:
                 text = (
                     f"length = {count}; rule: 0 to {COUNT} elements; nearest legal value: {min(max(count, 0), COUNT)}"

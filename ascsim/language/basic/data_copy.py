@@ -68,19 +68,20 @@ def data_copy(
     """
     if count.__class__ is Int32:
         count = count.v
-    try:
-        if src.__class__ is GlobalTensor:
-            window, at, where = src.window, src.start, dst.place
-            plan = where.loads[count]
-        else:
-            window, at, where = dst.window, dst.start, src.place
-            atomic = where.core.atomic
-            plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
-        if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
-            where.core.issue(plan, None, window.array, at)
-            return
-    except (AttributeError, KeyError, TypeError):
-        pass
+    if enhanced_params is None:
+        try:
+            if src.__class__ is GlobalTensor:
+                window, at, where = src.window, src.start, dst.place
+                plan = where.loads[count]
+            else:
+                window, at, where = dst.window, dst.start, src.place
+                atomic = where.core.atomic
+                plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
+            if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
+                where.core.issue(plan, None, window.array, at)
+                return
+        except (AttributeError, KeyError, TypeError):
+            pass
     site = author(1)
     form = next((form for form in (count, repeat_params, intri_params, slice_list1) if form is not None), None)
     if isinstance(form, (list, tuple)):
@@ -95,6 +96,10 @@ def data_copy(
         raise ArgumentTypeError(
             "data_copy", "says neither how many elements nor which blocks", rule="count or parameters"
         )
+    elif enhanced_params is not None or dim_value is not None:
+        running("data_copy")
+        rule = "a count alone; parameters as an object"
+        raise ArgumentTypeError("data_copy", "more than a count", operand="count", value=form, rule=rule)
     else:
         _contiguous(dst, src, index(form, "data_copy", "count"), site)
 

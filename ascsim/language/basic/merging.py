@@ -64,6 +64,9 @@ def mrg_sort(
         if not isinstance(given, (list, tuple)):
             rule = "MrgSort4Info, or a list of lengths with sorted_num, valid_bit and repeat_time"
             raise ArgumentTypeError("mrg_sort", "says no lengths", operand="params", value=given, rule=rule)
+        if not isinstance(sorted_num, (list, tuple)):
+            rule = "a list with a number for each list"
+            raise ArgumentTypeError("mrg_sort", operand="sorted_num", value=sorted_num, rule=rule)
         given = MrgSort4Info(given, is_exhausted_suspension, valid_bit, repeat_time)
     if not isinstance(sort_list, MrgSortSrcList):
         rule = "MrgSortSrcList"

@@ -20,7 +20,7 @@ from ...hw.instruction import Plan
 from .. import copies
 from ..core.dtype import DataType, uint32
 from ..core.ir_value import PlainValue, UInt32
-from ..core.place import Place, report, running
+from ..core.place import Place, flag, report, running
 from ..core.place import index as to_index
 from ..masks import repeats
 from ..overlap import apart
@@ -101,6 +101,7 @@ def sort(dst: Any, concat: Any, index: Any, tmp: Any, repeat_time: Any, is_full_
     """
     site = author(1)
     core = running("sort")
+    full = flag(is_full_sort, "sort", "is_full_sort")
     places = _sort32_places(core, "sort", dst, concat, index, site)
     scratch = checked(core, "sort", [("tmp", tmp, SCORES)], site)
     if places is None or scratch is None:
@@ -111,7 +112,7 @@ def sort(dst: Any, concat: Any, index: Any, tmp: Any, repeat_time: Any, is_full_
         zero(core, "repeat_time", "sort", site)
         return
     _sort32(core, places, times, site)
-    if is_full_sort:
+    if full:
         _full_sort(core, places[0], scratch[0], times, site)
 
 

@@ -26,7 +26,7 @@ from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..forms import element, number_of
 from ..lanes import apart, first_bytes, hidden
-from ..masks import Work, given, repeats, work
+from ..masks import Work, lanes_or_bits, registers, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, present, stride_key, zero
@@ -99,7 +99,7 @@ def compare(
             given = (dst, src0, src1, cmp_mode, count, repeat_times, repeat_params, is_set_mask, mask)
             _compare_register(core, _moved_up(*given), site)
             return
-        form = (cmp_mode, count if mask is None else mask, repeat_times, repeat_params)
+        form = (cmp_mode, lanes_or_bits(count, mask, "compare"), repeat_times, repeat_params)
         plan = _bits(core, COMPARE, dst, (("src0", src0), ("src1", src1)), None, *form, is_set_mask, site)
         if plan is not None:
             core.issue(plan, site)
@@ -132,7 +132,7 @@ def compare_scalar(
     try:
         plan = dst.place.plans["compare_scalar", src0.place, number_of(src1_scalar), cmp_mode, core.mask[2], count]
     except (AttributeError, KeyError, TypeError):
-        form = (cmp_mode, count if mask is None else mask, repeat_times, repeat_params)
+        form = (cmp_mode, lanes_or_bits(count, mask, "compare_scalar"), repeat_times, repeat_params)
         plan = _bits(core, COMPARE_SCALAR, dst, (("src0", src0),), src1_scalar, *form, is_set_mask, site)
     if plan is not None:
         core.issue(plan, site)
@@ -292,7 +292,7 @@ def _compare_register(core: Core, arguments: tuple[Any, ...], site: Site) -> Non
     for op in ops:
         aligned(core, op.place, op.name, "compare", site)
     lanes = lanes_of([ops[0].place])
-    core.mask = given(core, mask, lanes, "compare", site) if index(set_mask, "compare", "is_set_mask") else core.mask
+    core.mask = registers(core, mask, set_mask, lanes, "compare", site)
     key = stride_key(core, COMPARE, params, site)
     for op, block in zip(ops, key[1:3], strict=True):
         op.block = block

@@ -17,10 +17,10 @@ from ...hw.errors import ArgumentTypeError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
-from ..core.place import index, report, running
+from ..core.place import report, running
 from ..core.tensor import LocalTensor
 from ..core.types import CopyRepeatParams
-from ..masks import COUNT, Mask, Work, given, repeats, work
+from ..masks import COUNT, Mask, Work, registers, repeats, work
 from ..operand import REPEAT, Part, Strided, parts
 from ..overlap import separate
 from ..plans import build, lanes_of, operands, zero
@@ -45,21 +45,19 @@ def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is
     site = author(1)
     core = running("copy")
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
-    core.mask = registers = (
-        given(core, mask, lanes, "copy", site) if index(is_set_mask, "copy", "is_set_mask") else core.mask
-    )
+    core.mask = given = registers(core, mask, is_set_mask, lanes, "copy", site)
     times = repeats(core, repeat_time, "copy", site)
     if not isinstance(repeat_params, CopyRepeatParams):
         rule = "a CopyRepeatParams"
         raise ArgumentTypeError("copy", operand="repeat_params", value=repeat_params, rule=rule)
     key = repeat_params.key
     source = src.place if isinstance(src, LocalTensor) else None
-    plan = dst.place.plans.get((ROW, source, registers, times, key)) if isinstance(dst, LocalTensor) else None
+    plan = dst.place.plans.get((ROW, source, given, times, key)) if isinstance(dst, LocalTensor) else None
     if plan is None:
-        plan = _plan(core, dst, src, registers, times, key, site)
+        plan = _plan(core, dst, src, given, times, key, site)
         if plan is None:
             return
-        dst.place.live.keep((ROW, src.place.live, registers, times, key), plan)
+        dst.place.live.keep((ROW, src.place.live, given, times, key), plan)
     core.issue(plan, site)
 
 

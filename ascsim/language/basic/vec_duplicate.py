@@ -9,7 +9,7 @@ from typing import Any
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.place import index, report, running
 from ..forms import element, masked, number_of, scaled
-from ..masks import ALL_LANES
+from ..masks import ALL_LANES, lanes_or_bits
 from ..plans import FillStrides, count_of, plan_by_count
 from ..rows import FORMS_DOC, Row, finish, register
 
@@ -39,6 +39,7 @@ def duplicate(
     dst_block_stride: Any = None,
     dst_repeat_stride: Any = None,
     is_set_mask: Any = True,
+    *,
     mask: Any = None,
 ) -> None:
     frame = _getframe(1)
@@ -50,7 +51,7 @@ def duplicate(
     if repeat_times is not None or dst_repeat_stride is not None:
         block = _stride(core, dst_block_stride, "dst_block_stride", 1, 0xFFFF, site)
         repeat = _stride(core, dst_repeat_stride, "dst_repeat_stride", 0, 0xFF, site)
-        mask = count if mask is None else mask
+        mask = lanes_or_bits(count, mask, "duplicate")
         masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
         return
     number = number_of(scalar)

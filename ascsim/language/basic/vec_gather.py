@@ -19,7 +19,7 @@ from ...hw.memory import Piece
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.place import Place, index, report, running
 from ..core.types import GatherRepeatParams
-from ..masks import ALL_LANES, Mask, Work, counted, given, repeats, words, work
+from ..masks import ALL_LANES, Mask, Work, counted, given, lanes_or_bits, repeats, words, work
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..overlap import apart
 from ..plans import count_of, lanes_of, present, zero
@@ -81,7 +81,7 @@ def gather(
     if repeat_times is None and dst_rep_stride is None:
         works, pitch = _by_count(core, count, lanes, site), 8
     else:
-        works = _by_mask(core, count if mask is None else mask, repeat_times, lanes, site)
+        works = _by_mask(core, lanes_or_bits(count, mask, "gather"), repeat_times, lanes, site)
         pitch = _stride(core, "gather", "dst_rep_stride", dst_rep_stride, 0xFFFF, site)
     if not works:
         return

@@ -20,7 +20,7 @@ from ..core.dtype import float16, float32
 from ..core.enums import ReduceOrder
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
-from ..masks import Mask, given, repeats, work
+from ..masks import Mask, registers, repeats, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, typed
 from ..plans import lanes_of, present, zero
 from ..reduction import Fold, extreme, fold_plan, tree
@@ -143,15 +143,15 @@ def _issue(
     name = row.name
     core = running(name)
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
-    core.mask = registers = given(core, mask, lanes, name, site) if index(set_mask, name, "is_set_mask") else core.mask
+    core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
     count = repeats(core, times, name, site)
     named = zip(("dst_rep_stride", "src_blk_stride", "src_rep_stride"), strides, strict=True)
     key = tuple(stride(core, name, operand, number, site) for operand, number in named)
     source = src.place if isinstance(src, LocalTensor) else None
-    form = (row, fold, registers, count, key, source)
+    form = (row, fold, rule, count, key, source)
     plan = dst.place.plans.get(form) if isinstance(dst, LocalTensor) else None
     if plan is None:
-        plan = _plan(core, row, fold, dst, src, registers, count, key, site)
+        plan = _plan(core, row, fold, dst, src, rule, count, key, site)
         if plan is None:
             return
         dst.place.live.keep((*form[:-1], src.place.live), plan)

@@ -19,9 +19,8 @@ from ...hw.core import Core
 from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
-from ..core.ir_value import unwrap
-from ..core.place import Place, index, report, running
-from ..masks import ALL_LANES, Work, counted, given, work
+from ..core.place import Place, flag, index, report, running
+from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, lanes_of, present, zero
 from ..reduction import Lanes, extreme, lanes_of_works, tree
@@ -156,7 +155,7 @@ def _reduce(
     to, source, buffer = places
     if not present(core, to.memory, name, site):
         return
-    size, wants_index = source.dtype.size, bool(unwrap(indexed))
+    size, wants_index = source.dtype.size, flag(indexed, name, "cal_index")
     by_count = times is None and rep_stride is None
     if core.mask[2] and not (by_count and row is SUM):
         raise NotSimulatedError(name, "in counter mode: the vendor says nothing about it", rule="set_mask_norm()")
@@ -222,7 +221,7 @@ def reduce_sum(
     *,
     mask: Any = None,
 ) -> None:
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "reduce_sum")
     _reduce(SUM, _sum_room, (dst, src, shared_tmp_buffer), lanes, repeat_time, src_rep_stride, False, author(1))
 
 
@@ -239,7 +238,7 @@ def reduce_max(
 ) -> None:
     if src_rep_stride is None and repeat_time is not None:  # cal_index by position
         repeat_time, cal_index = None, repeat_time
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "reduce_max")
     tensors = (dst, src, shared_tmp_buffer)
     _reduce(MAX, _extreme_room, tensors, lanes, repeat_time, src_rep_stride, cal_index, author(1))
 
@@ -257,7 +256,7 @@ def reduce_min(
 ) -> None:
     if src_rep_stride is None and repeat_time is not None:  # cal_index by position
         repeat_time, cal_index = None, repeat_time
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "reduce_min")
     tensors = (dst, src, shared_tmp_buffer)
     _reduce(MIN, _extreme_room, tensors, lanes, repeat_time, src_rep_stride, cal_index, author(1))
 

@@ -14,7 +14,7 @@ from ..conversions import integer_of
 from ..core.dtype import float16, float32, int8, int16
 from ..core.ir_value import Int32
 from ..core.place import running
-from ..masks import ALL_LANES
+from ..masks import ALL_LANES, lanes_or_bits
 from ..rows import FORMS_DOC, Row, finish
 from ..values import relu
 
@@ -67,12 +67,13 @@ def _with_cast(name: str, combine: np.ufunc, does: str, page: str) -> Any:
         repeat_times: Any = None,
         repeat_params: Any = None,
         is_set_mask: Any = True,
+        *,
         mask: Any = None,
     ) -> None:
         tensors = (("dst", dst), ("src0", src0), ("src1", src1))
         if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
             repeat_times = None
-        if repeat_times is None and repeat_params is None:
+        if repeat_times is None and repeat_params is None and mask is None:
             if count.__class__ is Int32:
                 count = count.v
             try:
@@ -93,7 +94,7 @@ def _with_cast(name: str, combine: np.ufunc, does: str, page: str) -> Any:
             return
         site = author(1)
         core = running(name)
-        lanes = count if mask is None else mask
+        lanes = lanes_or_bits(count, mask, name)
         make = mixed.maker(core, rows.__getitem__, site)
         plan = mixed.plan_by_mask(
             core, form, tensors, legal, make, (), lanes, repeat_times, repeat_params, is_set_mask, site

@@ -29,7 +29,7 @@ from ..core.tensor import LocalTensor
 from ..core.types import BinaryRepeatParams
 from ..forms import element, number_of
 from ..lanes import apart, first_bytes, hidden
-from ..masks import ALL_LANES, Runs, Work, counted, given, repeats, work
+from ..masks import ALL_LANES, Runs, Work, counted, given, lanes_or_bits, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, typed
 from ..plans import build, count_of, present, stride_key, zero
@@ -66,6 +66,7 @@ def select(
     repeat_times: Any = None,
     repeat_params: Any = None,
     is_set_mask: Any = True,
+    *,
     mask: Any = None,
 ) -> None:
     """dst = src0 where a bit of sel_mask is set, else src1 (a tensor, or a number).
@@ -94,7 +95,7 @@ def select(
         return
     if count.__class__ is Int32:
         count = count.v
-    if repeat_times is None and repeat_params is None:
+    if repeat_times is None and repeat_params is None and mask is None:
         try:
             other = src1.place if src1.__class__ is LocalTensor else number_of(src1)
             plan, steps = dst.place.plans[NAME, sel_mask.place, src0.place, other, sel_mode, count]
@@ -106,7 +107,7 @@ def select(
         core.mask = ALL_LANES
         _issue(core, plan, steps, site)
         return
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, NAME)
     form = (lanes, repeat_times, repeat_params, is_set_mask)
     found = _by_mask(core, dst, sel_mask, src0, src1, sel_mode, *form, site)
     if found is not None:

@@ -12,7 +12,7 @@ from ..core.dtype import DataType, float16, float32
 from ..core.ir_value import Int32
 from ..core.place import Place, running
 from ..forms import element, number_of
-from ..masks import ALL_LANES
+from ..masks import ALL_LANES, lanes_or_bits
 from ..rows import FORMS_DOC, Row, finish
 
 _getframe = sys._getframe
@@ -48,6 +48,7 @@ def axpy(
     repeat_times: Any = None,
     repeat_params: Any = None,
     is_set_mask: Any = True,
+    *,
     mask: Any = None,
 ) -> None:
     frame = _getframe(1)
@@ -58,7 +59,7 @@ def axpy(
     tensors = (("dst", dst), ("src", src))
     if repeat_times is not None or repeat_params is not None:
         core = running("axpy")
-        lanes = count if mask is None else mask
+        lanes = lanes_or_bits(count, mask, "axpy")
         make = mixed.maker(core, _row, site)
         template = mixed.plan_by_mask(
             core, AXPY, tensors, PAIRS, make, (), lanes, repeat_times, repeat_params, is_set_mask, site

@@ -18,7 +18,7 @@ from .. import mixed, values
 from ..core.dtype import float16, int8, int32, uint8
 from ..core.place import report, running
 from ..forms import FORMS_DOC, Row, build, finish
-from ..masks import ALL_LANES, Work
+from ..masks import ALL_LANES, Work, lanes_or_bits
 from ..operand import Strided
 
 SCRATCH, MOST = RESERVED[0].start, RESERVED[0].size  # bytes of UB that add_deq_relu uses behind the author's back
@@ -129,7 +129,7 @@ def mul_cast(
     site = author(1)
     core = running("mul_cast")
     tensors = (("dst", dst), ("src0", src0), ("src1", src1))
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "mul_cast")
     make = _finished(core, MUL_CAST, None, site)
     plan = _plan(core, MUL_CAST, tensors, lanes, repeat_times, repeat_params, True, None, make, site)
     if plan is not None:
@@ -153,7 +153,9 @@ def add_deq_relu(
     if scale is None:
         raise NotSimulatedError("add_deq_relu", "no scale was set; what the register holds at first is not published")
     tensors = (("dst", dst), ("src0", src0), ("src1", src1))
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "add_deq_relu")
+    if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
+        repeat_times = None
     make = _eight_steps(core, _finished(core, ADD_DEQ_RELU, scale, site), site)
     plan = _plan(core, ADD_DEQ_RELU, tensors, lanes, repeat_times, repeat_params, is_set_mask, repr(scale), make, site)
     if plan is None:

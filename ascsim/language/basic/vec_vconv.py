@@ -26,7 +26,7 @@ from ..core.scalar_access import store_element
 from ..core.tensor import LocalTensor
 from ..core.types import VdeqInfo
 from ..lanes import hidden
-from ..masks import ALL_LANES, Work
+from ..masks import ALL_LANES, Work, lanes_or_bits
 from ..operand import Strided, aligned, local, typed
 from ..plans import build, present
 from ..rows import FORMS_DOC, Row, finish
@@ -95,9 +95,10 @@ def cast(
     repeat_times: Any = None,
     repeat_params: Any = None,
     is_set_mask: Any = True,
+    *,
     mask: Any = None,
 ) -> None:
-    if repeat_times is None and repeat_params is None:
+    if repeat_times is None and repeat_params is None and mask is None:
         if count.__class__ is Int32:
             count = count.v
         try:
@@ -110,7 +111,7 @@ def cast(
         core.mask = ALL_LANES
         core.issue(plan)
         return
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "cast")
     _by_mask("cast", dst, src, round_mode, lanes, repeat_times, repeat_params, is_set_mask, author(1))
 
 
@@ -264,6 +265,7 @@ def cast_deq(
     is_set_mask: Any = True,
     is_vec_deq: Any = True,
     half_block: Any = True,
+    *,
     mask: Any = None,
 ) -> None:
     site = author(1)
@@ -275,7 +277,7 @@ def cast_deq(
     tensors = (("dst", dst), ("src", src))
     places = mixed.places_of(tensors)
     by_count = repeat_times is None and repeat_params is None
-    lanes = count if mask is None else mask
+    lanes = lanes_or_bits(count, mask, "cast_deq")
     if places is not None and tuple(place.dtype for place in places) == DEQUANTISED:
         if by_count:
             _by_count("cast_deq", dst, src, RoundMode.CAST_RINT, count, site)

@@ -19,6 +19,7 @@ from ...hw.findings import Site
 from ...hw.memory import Memory
 from ...hw.scheduler import Scheduler
 from . import ir_value
+from .constexpr import ConstExpr
 from .dtype import DataType
 from .enums import TPosition
 
@@ -174,6 +175,14 @@ def element_type(x: Any, operation: str, operand: str = "dtype") -> DataType:
 def index(x: Any, operation: str, operand: str) -> int:
     """A plain integer, for addresses, counts and indices."""
     return x if x.__class__ is int else ir_value.to_index(x, operation, operand)
+
+
+def flag(x: Any, operation: str, operand: str) -> bool:
+    """A truth value that is known at compile time."""
+    known = ConstExpr.unwrap(x)
+    if not isinstance(known, bool):
+        raise ArgumentTypeError(operation, operand=operand, value=known, rule="True or False")
+    return known
 
 
 def report(core: Core, code: str, message: str, site: Site, operation: str, **more: Any) -> None:
