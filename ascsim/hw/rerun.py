@@ -39,6 +39,11 @@ class Outcome:
     device: Device
 
     @property
+    def serious(self) -> list[Finding]:
+        """The faults and warnings."""
+        return [finding for finding in self.findings if finding.severity != "note"]
+
+    @property
     def cycles(self) -> int:
         """Cycles of the slowest core."""
         return max((total.end for total in self.totals), default=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from ..hw.device import Device
 from ..hw.entry import Entry
@@ -18,6 +19,10 @@ from ..hw.witness import Difference, Witness, common, compare, pair, witness
 from .advice import Advice, advise
 
 
+def _nothing() -> None:
+    """What a recording becomes elsewhere."""
+
+
 class Recording:
     """The record of one launch. `len(recording)` is the number of its instructions.
 
@@ -26,6 +31,10 @@ class Recording:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+
+    def __reduce__(self) -> Any:
+        """A report that is pickled or copied leaves the launch's machine behind: it has no recording then."""
+        return _nothing, ()
 
     @cached_property
     def entries(self) -> list[Entry]:

@@ -32,7 +32,7 @@ SAYS = {
 class Redundant:
     """Calls that may go together, and what they cost on the timeline of the slowest core.
 
-    `compiler_only`: needed with `auto_sync=False`.
+    `compiler_only`: needed without the order that the compiler adds (`auto_sync`, `insert_sync`).
     """
 
     lines: tuple[Line, ...]
@@ -42,7 +42,7 @@ class Redundant:
     def __str__(self) -> str:
         calls = ", ".join(f"{short(line[0])}:{line[1]} {source(line)}" for line in self.lines)
         cost = f"costs {self.microseconds:.3f} us" if self.microseconds else "costs no time"
-        also = "; needed with auto_sync=False" if self.compiler_only else ""
+        also = "; needed without what the compiler adds" if self.compiler_only else ""
         return f"{calls}: {cost}{also}"
 
 
@@ -66,8 +66,8 @@ def redundant(calls: dict[int, list[Call]], trial: Trial, microseconds: Callable
 
 def misses(outcome: Outcome, base: Outcome) -> bool:
     """Whether a launch ends early or finds what another does not."""
-    known = {finding.key for finding in base.findings}
-    return outcome.ended or any(finding.key not in known for finding in outcome.findings)
+    known = {finding.key for finding in base.serious}
+    return outcome.ended or any(finding.key not in known for finding in outcome.serious)
 
 
 def candidates(calls: dict[int, list[Call]]) -> list[Gone]:

@@ -46,7 +46,7 @@ class Repairs:
         chosen: tuple[Repair, ...] = ()
         base = self.trial(())
         outcome = base
-        other = {finding.key for finding in base.findings if finding.code not in IN_CORE}
+        other = {finding.key for finding in base.serious if finding.code not in IN_CORE}
         for _ in range(ROUNDS):
             races = [finding for finding in outcome.findings if finding.code in IN_CORE]
             if not races:
@@ -64,7 +64,7 @@ class Repairs:
             more = (*chosen, repair)
             outcome = self.trial(more)
             keys = {finding.key for finding in outcome.findings}
-            fresh = {finding.key for finding in outcome.findings if finding.code not in IN_CORE} - other
+            fresh = {finding.key for finding in outcome.serious if finding.code not in IN_CORE} - other
             if not outcome.ended and race.key not in keys and not fresh:
                 self.seen.append(repair)
                 return more, outcome
@@ -105,8 +105,8 @@ class Repairs:
     def _clean(self, repairs: tuple[Repair, ...]) -> bool:
         outcome = self.trial(repairs)
         base = self.trial(())
-        known = {finding.key for finding in base.findings if finding.code not in IN_CORE}
-        return not outcome.ended and all(finding.key in known for finding in outcome.findings)
+        known = {finding.key for finding in base.serious if finding.code not in IN_CORE}
+        return not outcome.ended and all(finding.key in known for finding in outcome.serious)
 
     def _shrink(self) -> None:
         for repair in self.chosen:

@@ -23,7 +23,7 @@ from .story import story
 class Hazard:
     """One finding of a launch, as plain values.
 
-    code       name of the fault ("RAW", "FLAG_LEFT_SET", ...); `severity` is "fault", "warn" or "note"
+    code       name of the fault ("RAW", "FLAG_LEFT_SET", ...); `severity` is "fault" or "warn"
     text       the report, in one line
     places     file and line of each access or call concerned; the one at which it was found comes last
     pipes      of the two accesses; empty where there are none
@@ -65,15 +65,16 @@ class OrderDependenceError(AssertionError):
 def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) -> list[Hazard]:
     """Launch `kernel[blocks](*args)` and return what was found, in the order in which it was; [] for a clean kernel.
 
-    Nothing is raised for a finding: one after which a launch cannot go on is the last of the list (the arguments are
-    then as they were; otherwise they hold the results). Races of two cores count whatever the bytes.
+    Faults and warnings, not notes. Nothing is raised for a finding: one after which a launch cannot go on is the last
+    of the list (the arguments are then as they were; otherwise they hold the results). Races of two cores count
+    whatever the bytes.
     """
     try:
         with settings(checks=Checks.collect(), record=True):
             report = kernel[blocks](*args, **kwargs)
     except FoundError as error:
         return [_hazard(error.finding, None)]
-    return [_hazard(finding, report.recording) for finding in report.findings]
+    return [_hazard(finding, report.recording) for finding in report.findings if finding.severity != "note"]
 
 
 def assert_order_independent(

@@ -109,6 +109,23 @@ def test_a_fault_that_ends_the_launch_comes_last():
     assert (found.code, found.pipes, found.bytes, found.witness) == ("OOB_GM", (), (), "")
 
 
+def test_the_reports_of_launches_are_handed_on_and_may_be_sent_elsewhere():
+    z = np.zeros_like(X)
+    with asc.settings(reports=[], record=True) as now:
+        report = double[1](X, z, 3, 16, True, True, True)
+        with pytest.raises(asc.HazardError):
+            double[3](X, z, 1, 16, False, True, True)
+        with asc.settings(reports=None):
+            double[1](X, z, 3, 16, True, True, True)
+    assert now.reports[0] is report
+    assert [[finding.code for finding in report.findings] for report in now.reports] == [[], ["RAW"]]
+    sent = pickle.loads(pickle.dumps(report))
+    assert sent == report
+    assert sent.recording is None
+    with pytest.raises(asc.SimulatorError, match=r"reports = 'all'; rule: a list"):
+        asc.settings(reports="all")
+
+
 def test_an_order_that_shows_is_told_as_a_story():
     with pytest.raises(OrderDependenceError) as caught:
         assert_order_independent(double, 1, X, np.zeros_like(X), 3, 16, False, True, True)
