@@ -7,7 +7,8 @@ CACHE_NOT_FLUSHED   someone reads or overwrites bytes in memory that are newer i
 CACHE_STALE         a hit on bytes that someone else has changed since the line was filled
 CACHE_LINE_SHARED   a line is written back whole, and with it old copies of bytes that are another core's
 
-A word that another core's clean brought to memory orders its reader after that clean ("reads from"). A core that
+A word that another core's clean brought to memory orders a reader that polls it after that clean ("reads from"); a word
+that is read once is a race, whichever core comes first. A core that
 reads unchanged bytes again and again is polling: it gives up its turn until they change.
 
 Not here: eviction at an unknown moment (only the oldest line of a full cache is written back early), the caches of
@@ -28,6 +29,7 @@ from .instruction import GmShape, Plan, gm_shape
 from .intervals import DIRTY
 from .meetings import arrive, foreign
 from .memory import Access
+from .polling import repeats
 from .scheduler import Waiter
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def load(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> bytes
     if all(line is not None and not line.preloaded for line in lines):
         core.issue(_plan(core, "get_value"), site)
     else:
-        _follow(core, gm, at, nbytes)
+        if core.checks.hazards:
+            _follow(core, gm, at, nbytes, site)
         core.issue(_plan(core, "get_value", gm_shape(nbytes)), site, gm, at)
         undefined(core, gm, at, nbytes, site)
     value = b"".join(
@@ -160,14 +163,14 @@ def _write_back(core: Core, line: Line, site: Site | None) -> None:
 # ------------------------------------------------------------------ other cores
 
 
-def _follow(core: Core, gm: GlobalArray, at: int, nbytes: int) -> None:
-    """A miss that returns what another core's clean wrote comes after that clean."""
+def _follow(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None:
+    """A miss that returns what another core's clean wrote comes after that clean, if it polls."""
     for number in range(at // LINE, (at + nbytes - 1) // LINE + 1):
         last = core.device.cleaned.get((gm, number))
         if last is None or last.serial == core.serial:
             continue
         wanted = range(max(at, number * LINE), min(at + nbytes, (number + 1) * LINE))
-        if all(last.data.get(k) == gm.bytes(k, k + 1)[0] for k in wanted):
+        if all(last.data.get(k) == gm.bytes(k, k + 1)[0] for k in wanted) and repeats(site):
             arrive(core, last.token)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 
 import cases
+import numpy as np
+import pytest
 from generated import kernel
 from notation import read_case
 
@@ -53,6 +55,30 @@ def _races(turns: int) -> None:
         asc.wait_flag(asc.HardEvent.V_S, 0)
         asc.duplicate(x, 1.0, 64)
         asc.adds(y, x, 1.0, 64)
+
+
+@asc.jit
+def _once(w: asc.GlobalAddress, writer: int, polls: bool) -> None:
+    w_gm = asc.GlobalTensor()
+    w_gm.set_global_buffer(w)
+    if asc.get_block_idx() == writer:
+        w_gm.set_value(0, 1)
+        asc.data_cache_clean_and_invalid(asc.CacheLine.SINGLE_CACHE_LINE, w_gm)
+    elif polls:
+        while w_gm.get_value(0) == 0:
+            asc.data_cache_clean_and_invalid(asc.CacheLine.SINGLE_CACHE_LINE, w_gm)
+    else:
+        w_gm.get_value(0)
+
+
+@pytest.mark.parametrize("polls", [False, True])
+@pytest.mark.parametrize("writer", [0, 1])
+def test_a_word_read_once_is_a_race_whichever_core_comes_first_and_a_polled_one_is_none(
+    writer: int, polls: bool
+) -> None:
+    with asc.settings(checks=asc.Checks.collect()):
+        report = _once[2](np.zeros(16, np.int32), writer, polls)
+    assert [finding.code for finding in report.findings] == ([] if polls else ["GM_RACE_RW"])
 
 
 def test_a_warning_of_a_published_kernel_can_be_counted() -> None:
