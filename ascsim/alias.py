@@ -90,9 +90,11 @@ def served() -> Iterator[None]:
 def suspended() -> Iterator[None]:
     """`asc` means what is installed under that name inside the `with` block."""
     before = _finder in sys.meta_path
+    modules = {name: module for name, module in sys.modules.items() if before and _served(name)}
     uninstall()
     try:
         yield
     finally:
         if before:
             install()
+            sys.modules.update(modules)

@@ -151,8 +151,21 @@ class _Reader(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
-        self.nested(node.body)
-        self.nested(node.orelse)
+        if self.is_settled(node.test):  # pyasc reads the branch that is taken, as if it stood alone
+            self.nested(node.body)
+            self.nested(node.orelse)
+            return
+        before, at_loop = dict(self.plain), self.at_loop
+        both = [set().union(*map(bindings, branch)) for branch in (node.body, node.orelse)]
+        once = both[0] ^ both[1]  # the other branch has to hand on the old value
+        self.at_loop = {**at_loop, **{name: plain for name, plain in before.items() if name in once}}
+        for branch in (node.body, node.orelse):
+            self.plain = dict(before)
+            self.nested(branch)
+        assigned = both[0] | both[1]
+        self.gone.update((name, node.lineno) for name in assigned if name not in before)
+        self.plain = {name: plain and name not in assigned for name, plain in before.items()}
+        self.at_loop = at_loop
 
     def visit_Assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
@@ -288,6 +301,12 @@ class _Reader(ast.NodeVisitor):
             return UNKNOWN
         known = meaning(path, self.globals)
         return getattr(builtins, path[0], UNKNOWN) if known is UNKNOWN and len(path) == 1 else known
+
+    def is_settled(self, node: ast.expr) -> bool:
+        """Whether a condition is known at compile time: of plain names and of what stands outside the function."""
+        names = [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+        calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+        return not calls and all(self.plain.get(name, name not in self.own) for name in names)
 
     def is_plain(self, node: ast.expr) -> bool:
         """Whether an expression is a Python number, which pyasc works out at compile time."""

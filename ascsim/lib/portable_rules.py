@@ -121,9 +121,9 @@ SYNTAX: dict[str, Rule] = {
         "{name} after the block of line {line}", "it was first assigned inside", "assign it before the block too"
     ),
     "carried number": Rule(
-        "{name} in a loop of the device",
-        "it holds a plain number before the loop, and pyasc cannot carry that on",
-        "begin with asc.number(value, asc.int32), or unroll with asc.static_range",
+        "{name} in a block of the device",
+        "it holds a plain number before the loop or `if`, and pyasc cannot carry that on",
+        "begin with asc.number(value, asc.int32)",
     ),
     "closure": Rule(
         "{name} of the function around the kernel", "pyasc looks in globals alone", "make it a global or a parameter"

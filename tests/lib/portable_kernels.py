@@ -107,7 +107,7 @@ def returns(n):
 
 
 @asc.jit
-def default(n, m=5):  # here
+def with_default(n, m=5):  # here
     for i in range(m):
         asc.pipe_barrier(asc.PipeID.PIPE_ALL)
 
@@ -142,6 +142,23 @@ def summed(n):
         total += i  # here
     asc.set_flag(FLAG, 0)
     asc.wait_flag(FLAG, 0)
+
+
+@asc.jit
+def chosen(n):
+    start = 0
+    if n == 3:
+        start = TILE  # here
+    m = n + start
+
+
+@asc.jit
+def chosen_inside(n):
+    if n == 3:
+        start = 1
+    else:
+        start = 2
+    m = n + start  # here
 
 
 @asc.jit
@@ -287,12 +304,19 @@ def portable(n):
     m = kept + helper(turns)
     if (n > 1) and (n < 9):
         m = m + len([1, 2])
-    start = 0
+    start = asc.number(0, asc.int32)
     if n == 3:
-        start = TILE
+        start = start + TILE
+    low, high = 0, 1
+    if n == 3:
+        low = 5
+    else:
+        low = 6
+    if TILE == 64:
+        high = 2
     p = asc.MmadParams(16, 16, 16, unit_flag=0, cmatrix_source=False, cmatrix_init_val=True)
     assert TILE == 64, "tile"
-    a, b = n, start
+    a, b = n + high, start + low
 
 
 EXPECTED = {
@@ -309,11 +333,13 @@ EXPECTED = {
     "numpy_call": "np.ceil",
     "early": "return inside a block",
     "returns": "value of a kernel",
-    "default": "default value of a kernel's parameter",
+    "with_default": "default value of a kernel's parameter",
     "variadic": "*n",
-    "counted": "turns in a loop of the device",
-    "toggled": "half in a loop of the device",
-    "summed": "total in a loop of the device",
+    "counted": "turns in a block of the device",
+    "toggled": "half in a block of the device",
+    "summed": "total in a block of the device",
+    "chosen": "start in a block of the device",
+    "chosen_inside": "start after the block of line {}",
     "read_after": "last after the block of line {}",
     "counter_after": "i after the block of line {}",
     "two_targets": "assignment to several targets",

@@ -39,7 +39,7 @@ def test_what_is_portable_is_left_alone():
 
 
 def test_a_default_value_counts_for_kernels_alone():
-    assert remarks(kernels.default, kernel=False) == []
+    assert remarks(kernels.with_default, kernel=False) == []
 
 
 def test_the_kernels_run_here():

@@ -7,6 +7,7 @@ device compiler does.
 from __future__ import annotations
 
 import ast
+import ctypes
 import os
 import re
 import sys
@@ -115,6 +116,7 @@ def accepted(request: Request, rebinding: Rebinding, values: tuple[Any, ...], na
         except BackendError:
             raise
         except Exception as error:  # of any class: pyasc wraps some and lets others through
+            _keep_alive(error)
             said.flush()
             raise refusal(request, rebinding, error, said.read()) from error
     return kernel
@@ -129,12 +131,22 @@ def refusal(request: Request, rebinding: Rebinding, error: Exception, said: str)
         site = _site_of_line(int(match["line"]), match["file"], rebinding.functions)
         message = f"{message} ({match['message']})"
     known = [remark for remark in remarks_of(request.function) if remark.verdict is Verdict.REFUSED]
-    here = [remark for remark in known if (remark.file, remark.line) == site] or ([] if site else known)
+    here = [remark for remark in known if (remark.file, remark.line) == site] or known
     where = "" if site is None else f"{os.path.basename(site[0])}:{site[1]}: "
     rule = "; ".join(f"{remark.construct}: {remark.remedy}" for remark in here)
     refused = FrontEndError(request.name, f"pyasc {pyasc_version()} refuses it: {where}{message}", rule=rule)
     refused.site = site or ((here[0].file, here[0].line) if here else None)
     return refused
+
+
+def _keep_alive(error: Exception) -> None:
+    """Never let go of what pyasc was working on: freed in the order of Python's garbage, it ends the process."""
+    held: list[Any] = [error]
+    trace = error.__traceback__
+    while trace is not None:
+        held.append(dict(trace.tb_frame.f_locals))
+        trace = trace.tb_next
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 
 def _site_of_node(node: Any, functions: Mapping[Function, Any]) -> tuple[str, int] | None:
