@@ -20,12 +20,44 @@ ROOT = Path(__file__).resolve().parent.parent
 KNOWN = (
     "tutorials/01_add/add.py",
     "tutorials/02_add_framework/add_framework.py",
-    "test/kernels/test_vadd.py",
+    "tutorials/03_matmul_mix/matmul_mix.py",
+    "tutorials/04_matmul_cube_only/matmul_cube_only.py",
+    "tutorials/05_matmul_leakyrelu/matmul_leakyrelu.py",
+    "test/kernels/insert_sync/test_matmul.py",
+    "test/kernels/insert_sync/test_quant.py",
+    "test/kernels/insert_sync/test_quant_dynamic.py",
+    "test/kernels/insert_sync/test_softmax.py",
     "test/kernels/insert_sync/test_vadd.py",
     "test/kernels/insert_sync/test_vadd_scalar.py",
+    "test/kernels/test_bilinear_interpolation.py",
+    "test/kernels/test_matmul.py",
+    "test/kernels/test_matmul_torch.py",
+    "test/kernels/test_vadd.py",
+    "test/generalization/basic/test_aipp.py",
+    "test/generalization/basic/test_axpy.py",
+    "test/generalization/basic/test_copy.py",
+    "test/generalization/basic/test_duplicate.py",
+    "test/generalization/basic/test_trans_5hd_addr_tensor.py",
+    "test/generalization/basic/test_trans_5hd_tensor_list.py",
+    "test/generalization/basic/test_transpose.py",
+    "test/generalization/basic/test_transpose_ext.py",
+    "test/generalization/basic/test_vadd.py",
+    "test/generalization/basic/test_vadd_bits.py",
+    "test/generalization/basic/test_vadd_l0.py",
+    "test/generalization/basic/test_vadd_sw.py",
+    "test/generalization/basic/test_vadd_tiling.py",
+    "test/generalization/basic/test_vadds.py",
+    "test/generalization/basic/test_vsqrt.py",
+    "test/generalization/adv/test_matmul.py",
+    "test/generalization/adv/test_matmul_iterate_all.py",
+    "test/generalization/adv/test_matmul_iterate_batch.py",
+    "test/generalization/adv/test_matmul_quant.py",
+    "test/generalization/adv/test_quant.py",
 )
 SUMMARY = re.compile(r"^(?:=+ )?((?:\d+ [\w ]+, )*\d+ [\w ]+) in \d.*$", re.M)  # `1 failed, 2 passed in 0.03s`
 COUNTED = re.compile(r"(\d+) (passed|failed|error|errors|skipped)\b")
+UNCACHED = ("-p", "no:cacheprovider")
+RUN_ALL = ("-p", "no:skipping")  # tests that pyasc marks as skipped, for what their device lacks, are run too
 LAST_LINES = 15  # of the output of a file that fails
 
 
@@ -42,7 +74,7 @@ def run(file: Path) -> tuple[bool, str, str]:
     tests = file.name.startswith("test_")
     if tests:
         plugin = ["-p", "ascsim.testing.plugin", "--ascsim-alias", "--ascsim-backend=Model"]
-        command = ["-m", "pytest", "--color=no", "-p", "no:cacheprovider", "-W", "default", *plugin, str(file)]
+        command = ["-m", "pytest", "--color=no", *UNCACHED, *RUN_ALL, "-W", "default", *plugin, str(file)]
     else:
         command = ["-m", "ascsim", "run", str(file)]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]

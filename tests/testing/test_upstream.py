@@ -22,6 +22,7 @@ FILES = {
         "@pytest.mark.parametrize('backend', [config.Backend.NPU])\n"
         "def test_good(backend):\n    config.set_platform(backend)\n"
         "def test_bad():\n    assert 0\n"
+        "@pytest.mark.skip(reason='not on that device')\ndef test_marked():\n    pass\n"
     ),
     "test/test_skipped.py": "import pytest\npytest.skip('not here', allow_module_level=True)\n",
     # A warning, and words after pytest's last line: to stderr, and to stdout in the manner of a count.
@@ -58,7 +59,7 @@ def test_rows_counts_and_exit_code(checkout):
     assert rows == [
         "pass  python/tutorials/good.py  (script)",
         "FAIL  python/tutorials/bad.py  (script)",
-        "FAIL  python/test/test_mixed.py  (1 failed, 1 passed)",
+        "FAIL  python/test/test_mixed.py  (1 failed, 2 passed)",
         "FAIL  test/test_skipped.py  (1 skipped)",
         "1 of 4 pass",
     ]
