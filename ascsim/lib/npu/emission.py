@@ -32,7 +32,7 @@ from .front_end import front_end, pyasc_version
 from .pyasc import text_maker
 from .rebinding import Rebinding
 
-DIAGNOSTIC = re.compile(r"^(?P<file>.*?):(?P<line>\d+):\d+: error: (?P<message>.*)$", re.M)
+DIAGNOSTIC = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?:\d+:)? error: (?P<message>.*)$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
