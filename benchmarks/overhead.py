@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,14 +45,14 @@ class Row(NamedTuple):
     unit: str
 
 
-def best(*work: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+def best(*work: Callable[[], object], rounds: int = ROUNDS, now: Callable[[], float] = perf_counter) -> list[float]:
     """The least time of each piece of work in seconds; the pieces take turns, so that a slow spell hits all."""
     times = [[] for _ in work]
     for _ in range(rounds):
         for one, seconds in zip(work, times, strict=True):
-            start = perf_counter()
+            start = now()
             one()
-            seconds.append(perf_counter() - start)
+            seconds.append(now() - start)
     return [min(seconds) for seconds in times]
 
 
@@ -118,6 +119,19 @@ def many_tiles() -> Iterator[Row]:
     yield Row("a tile of 64k tiles against one of 1k", (long / many) / (short / few), 1.3, "times")
 
 
+def doubling() -> Iterator[Row]:
+    """Twice the tiles take twice the time, and what checking adds to a tile does not grow."""
+    lengths = [1 << k for k in range(10, 17)]
+    on = best(*(launch(BY_FLAGS, tiles, 256) for tiles in lengths), rounds=3, now=process_time)
+    worst = max(more / less / 2 for less, more in pairwise(on))
+    yield Row("twice the tiles, 1k to 64k", worst, 1.15, "times twice the time")
+    few, many = 1 << 12, 1 << 15
+    work = [launch(BY_FLAGS, tiles, 256, checks=checks) for tiles in (few, many) for checks in (DEFAULT, OFF)]
+    short, short_off, long, long_off = best(*work, rounds=3, now=process_time)
+    yield Row("what checks add to a tile of 32k against 4k", (long - long_off) / (short - short_off) / 8, 1.3, "times")
+    yield Row("a tile of 256 against Checks.off()", short / short_off, 2, "times")
+
+
 def small_blocks() -> Iterator[Row]:
     blocks = 48
     (seconds,) = best(launch(BY_FLAGS, 1, 256, blocks))
@@ -180,7 +194,7 @@ def _python(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-PARTS = (api_call, tile_work, many_tiles, small_blocks, importing, memory_of_a_tile, memory_of_a_launch)
+PARTS = (api_call, tile_work, many_tiles, doubling, small_blocks, importing, memory_of_a_tile, memory_of_a_launch)
 
 
 def report(parts: Iterable[Callable[[], Iterator[Row]]]) -> int:
