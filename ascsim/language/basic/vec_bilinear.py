@@ -16,8 +16,7 @@ from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import float16, uint8, uint32
-from ..core.ir_value import unwrap
-from ..core.place import Place, index, report, running
+from ..core.place import Place, index, report, running, truth
 from ..forms import present, zero
 from ..masks import Runs, given, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
@@ -95,7 +94,7 @@ def bilinear_interpolation(
     if places["shared_tmp_buffer"].nbytes < needs:
         text = f"shared_tmp_buffer has {places['shared_tmp_buffer'].nbytes} bytes; rule: at least {needs}"
         report(core, "OOB_BUF", f"{text}, 32 an element of src0 and src1", site, NAME)
-    _issue(core, Call(places, works[0][0], across, down, bool(unwrap(repeat_mode)), stride, pitch), site)
+    _issue(core, Call(places, works[0][0], across, down, truth(repeat_mode, NAME, "repeat_mode"), stride, pitch), site)
 
 
 def _between(core: Core, code: str, name: str, given: Any, low: int, high: int, site: Site) -> int:

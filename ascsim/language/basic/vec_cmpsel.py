@@ -88,10 +88,11 @@ def compare(
     """
     if count.__class__ is Int32:
         count = count.v
+    counted = count if repeat_times is None and repeat_params is None and mask is None else None
     try:
         where = dst.place
         core = where.core
-        plan = where.plans["compare", src0.place, src1.place, cmp_mode, core.mask[2], count]
+        plan = where.plans["compare", src0.place, src1.place, cmp_mode, core.mask[2], counted]
     except (AttributeError, KeyError, TypeError):
         site = author(1)
         core = running("compare")
@@ -129,8 +130,9 @@ def compare_scalar(
     core = running("compare_scalar")
     if count.__class__ is Int32:
         count = count.v
+    counted = count if repeat_times is None and repeat_params is None and mask is None else None
     try:
-        plan = dst.place.plans["compare_scalar", src0.place, number_of(src1_scalar), cmp_mode, core.mask[2], count]
+        plan = dst.place.plans["compare_scalar", src0.place, number_of(src1_scalar), cmp_mode, core.mask[2], counted]
     except (AttributeError, KeyError, TypeError):
         form = (cmp_mode, lanes_or_bits(count, mask, "compare_scalar"), repeat_times, repeat_params)
         plan = _bits(core, COMPARE_SCALAR, dst, (("src0", src0),), src1_scalar, *form, is_set_mask, site)

@@ -17,7 +17,7 @@ from ...hw.memory import runs_of, show_runs
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.enums import GatherMaskMode
 from ..core.ir_value import PlainValue, UInt64
-from ..core.place import Place, flag, index, report, running
+from ..core.place import Place, index, report, running, truth
 from ..core.tensor import LocalTensor
 from ..core.types import GatherMaskParams
 from ..masks import COUNT
@@ -84,7 +84,7 @@ def gather_mask(
             aligned(core, where, what, NAME, site)
     number = index(mask, NAME, "mask")
     count = lanes_of(to.dtype)
-    if reduce_mode if isinstance(reduce_mode, PlainValue) else flag(reduce_mode, NAME, "reduce_mode"):
+    if truth(reduce_mode, NAME, "reduce_mode"):
         count = number
         if not 1 <= count <= COUNT:
             text = f"mask = {count}; rule: 1 to {COUNT} elements; nearest legal value: {min(max(count, 1), COUNT)}"

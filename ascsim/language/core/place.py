@@ -185,6 +185,11 @@ def flag(x: Any, operation: str, operand: str) -> bool:
     return known
 
 
+def truth(x: Any, operation: str, operand: str) -> bool:
+    """A truth value: True, False, or a run-time scalar."""
+    return bool(x.v) if isinstance(x, ir_value.PlainValue) else flag(x, operation, operand)
+
+
 def report(core: Core, code: str, message: str, site: Site, operation: str, **more: Any) -> None:
     """A finding about a call, at the author's line."""
     core.told = True

@@ -51,6 +51,21 @@ def bits(a: Any, b: Any, mode: CMPMODE, dtype: dt.DataType = dt.float32, *form: 
     return after[DST:]
 
 
+def test_a_mask_form_after_a_count_form_with_the_same_number_compares_all_its_repeats() -> None:
+    """One repeat by count, then two by mask: the second call used to be taken for the first."""
+
+    def call() -> None:
+        tensors = (ub(dt.uint8, DST), ub(dt.float32, A), ub(dt.float32, B))
+        compare(*tensors, CMPMODE.LT, 64)
+        compare(*tensors, CMPMODE.LT, 64, 2, DENSE)
+        compare_scalar(ub(dt.uint8, DST + 32), ub(dt.float32, A), 2.0, CMPMODE.LT, 64)
+        compare_scalar(ub(dt.uint8, DST + 32), ub(dt.float32, A), 2.0, CMPMODE.LT, 64, 2, UnaryRepeatParams())
+
+    after, _ = on_image(memory([1.0], [2.0], dt.float32), call)
+    assert after[DST : DST + 17].tolist() == [255] * 16 + [7]
+    assert after[DST + 32 : DST + 49].tolist() == [255] * 16 + [7]
+
+
 def test_the_example_of_the_page() -> None:
     """2 3 5 7 11 13 17 19 against 2 4 6 8 10 12 14 16: the lowest bit is the first element."""
     a, b = [2, 3, 5, 7, 11, 13, 17, 19], [2, 4, 6, 8, 10, 12, 14, 16]
