@@ -210,29 +210,3 @@ def test_finds_a_set_before_its_lost_wait(pair, tmp_path):
     """The wait alone is gone: what it protected is found first."""
     _, wait = (match for match in CALL.finditer(SOURCE) if match[3] == pair)
     assert_hazard(SOURCE[: wait.start()] + SOURCE[wait.end() :], tmp_path, pair)
-
-
-# --- the real front end ----------------------------------------------------------------------------------------------
-
-EMIT = """\
-import runpy, sys
-from unittest.mock import patch
-import asc, asc.lib.runtime, asc.runtime.config as config
-from asc.runtime.jit import JITFunction, MockTensor
-sys.modules.update({"ascsim" + name[3:]: module for name, module in sys.modules.items() if name.split(".")[0] == "asc"})
-config.set_platform(config.Backend.Model, check=False)
-kernel = runpy.run_path(sys.argv[1])["add_kernel"]
-texts = []
-with patch.object(JITFunction, "_run_compiler", lambda self, module, options: texts.append(str(module))), \\
-        patch.object(JITFunction, "_run_launcher", lambda *arguments: None):
-    kernel[8](*[MockTensor(asc.float32)] * 3, 8, 2048, always_compile=True)
-assert len(texts) == 1 and "add_kernel" in texts[0], texts
-print("accepted")
-"""
-
-
-@pytest.mark.npu
-@pytest.mark.parametrize("script", ADDS, ids=lambda script: script.parent.name)
-def test_the_real_front_end_accepts_the_kernel(script):
-    done = subprocess.run([sys.executable, "-c", EMIT, str(script)], capture_output=True, text=True, check=False)
-    assert done.stdout == "accepted\n", done.stderr

@@ -120,8 +120,17 @@ def test_what_is_said_to_be_missing_is_missing():
         for step in path:
             value = getattr(value, step)
         assert not hasattr(value, last), f"{name} is there: README, 'Not there yet'"
-    with pytest.raises(asc.BackendError):
-        config.set_platform(config.Backend.NPU)
+
+
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.npu)])
+def test_the_commands_towards_a_device_run(folder, number):
+    (commands,) = blocks("On to a device", "sh")
+    done = python(*commands.splitlines()[number].split()[1:], cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if number == 0:
+        assert done.stdout.startswith("portability: 0 remarks, 1 kernels launched; ")
+    else:
+        assert "AscendC::Add(" in (folder / "text/add.cpp").read_text()
 
 
 def test_set_up_is_two_commands_of_one_line():
