@@ -46,7 +46,7 @@ class Repairs:
         chosen: tuple[Repair, ...] = ()
         base = self.trial(())
         outcome = base
-        other = {finding.key for finding in base.serious if finding.code not in IN_CORE}
+        other = _flags(base)
         for _ in range(ROUNDS):
             races = [finding for finding in outcome.findings if finding.code in IN_CORE]
             if not races:
@@ -64,8 +64,7 @@ class Repairs:
             more = (*chosen, repair)
             outcome = self.trial(more)
             keys = {finding.key for finding in outcome.findings}
-            fresh = {finding.key for finding in outcome.serious if finding.code not in IN_CORE} - other
-            if not outcome.ended and race.key not in keys and not fresh:
+            if not outcome.ended and race.key not in keys and _flags(outcome) <= other:
                 self.seen.append(repair)
                 return more, outcome
         return None
@@ -104,9 +103,8 @@ class Repairs:
 
     def _clean(self, repairs: tuple[Repair, ...]) -> bool:
         outcome = self.trial(repairs)
-        base = self.trial(())
-        known = {finding.key for finding in base.serious if finding.code not in IN_CORE}
-        return not outcome.ended and all(finding.key in known for finding in outcome.serious)
+        races = any(finding.code in IN_CORE for finding in outcome.findings)
+        return not outcome.ended and not races and _flags(outcome) <= _flags(self.trial(()))
 
     def _shrink(self) -> None:
         for repair in self.chosen:
@@ -133,6 +131,11 @@ class Repairs:
             fresh = (*fresh, replace(repair, number=start) if repair.event else repair)
         if self._clean(fresh):
             self.chosen = fresh
+
+
+def _flags(outcome: Outcome) -> set[tuple[Any, ...]]:
+    """The faults of flags that are not as they should be: all that a repair can do wrong beside a deadlock."""
+    return {finding.key for finding in outcome.findings if finding.code.startswith("FLAG_")}
 
 
 def ids_in_use(calls: Iterable[list[Call]]) -> dict[str, set[int]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
+
 import pytest
 from machine import COLLECT, MIX_AIV, Kernel, device, run
 
@@ -212,3 +215,65 @@ def test_cores_that_wait_for_each_other_are_made_again_together() -> None:
     silent = rerun(machine, lambda calls: [c for c in calls if c.site not in (("k", 6), ("k", 7))])
     # Each core's own load stands between its store and the store before, so that only loads meet stores.
     assert {finding.code for finding in silent.findings} == {"GM_RACE_RW"}
+
+
+# --- kernels drawn at random -----------------------------------------------------------------------------------------
+
+EVENTS = ("MTE2_V", "V_MTE2", "V_MTE3", "MTE3_V", "MTE2_MTE3", "MTE3_MTE2")
+
+
+def drawn(seed: int) -> Device:
+    """Some transfers of 64 or 128 bytes between six places of 64, and now and then a flag or a barrier."""
+    random = Random(seed)
+    calls = random.choices(
+        ("load", "add", "store", "order", "all"), (5, 5, 4, 3, 10 * (seed % 3)), k=random.randrange(4, 12)
+    )
+    program = [(call, random.randrange(6) * 64, random.randrange(6) * 64, random.choice((64, 128))) for call in calls]
+    machine = device(record=True, auto_sync=random.random() < 0.5)
+    gx = machine.argument("x", memoryview(random.randbytes(512)))
+    gz = machine.argument("z", memoryview(bytearray(512)))
+
+    def body(k: Kernel) -> None:
+        for line, (call, a, b, nbytes) in enumerate(program, 1):
+            if call == "load":
+                k.load(line, a, gx, b, nbytes)
+            elif call == "add":
+                k.add(line, a, b, nbytes, line)
+            elif call == "store":
+                k.store(line, gz, a, b, nbytes)
+            elif call == "order":
+                k.order(line, EVENTS[(a + b) // 64 % 6])
+            else:
+                k.barrier_all(line)
+
+    run(machine, body)
+    return machine
+
+
+def test_kernels_drawn_at_random() -> None:
+    verdicts = Counter[str]()
+    for seed in range(24):
+        machine = drawn(seed)
+        assert machine.record is not None
+        entries = machine.record.entries()
+        before_all = {(a.number, b.number) for a in entries for b in entries if a is not b and before(a, b)}
+        again = rerun(machine)
+        assert [finding.key for finding in again.findings] == [finding.key for finding in machine.findings]
+        assert again.totals == list(machine.totals())
+
+        results = execute(machine, entries)
+        races = [finding for finding in machine.findings if pair(machine, finding)]
+        for make in legal_orders(entries, [seed]).values():
+            places: dict[int, list[int]] = {}
+            steps = make()
+            for place, step in enumerate(steps):
+                places.setdefault(getattr(step, "entry", step).number, []).append(place)
+            assert len(places) == len(entries)
+            assert all(max(places[a]) < min(places[b]) for a, b in before_all)
+            if not races:
+                assert execute(machine, steps) == results
+        for race in races[:2]:
+            order = witness(machine, *pair(machine, race)).orders[1]  # type: ignore[misc]
+            assert all(order.index(a) < order.index(b) for a, b in before_all)
+        verdicts["races" if races else "none"] += 1
+    assert min(verdicts.values()) >= 6, verdicts
