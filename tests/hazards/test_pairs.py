@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +39,24 @@ KINDS = "no_set cycle scalar queue_full held_set alloc cross_core rendezvous uni
 NAMES = [f"{k:02}_{row.code}" for k, row in enumerate(ROWS)]
 
 
+@lru_cache(maxsize=1)
+def load(folder: Path, text: str) -> Any:
+    """The kernel of a source text. Each has a folder of its own: Python keeps the source of a file it has seen."""
+    file = folder / str(len(list(folder.iterdir()))) / "pair.py"
+    file.parent.mkdir()
+    file.write_text(text)
+    return runpy.run_path(str(file))["kernel"]
+
+
 def run(folder: Path, row: Pair, faulty: bool, checks: asc.Checks) -> tuple[str, list[str], list[Any]]:
     """Launch one kernel: what it did (raise, warn, note, nothing), the texts, and all findings."""
-    file = folder / str(len(list(folder.iterdir()))) / "pair.py"  # Python keeps the source of a file it has seen
-    file.parent.mkdir()
-    file.write_text(row.text(faulty))
-    spec = importlib.util.spec_from_file_location("pair", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    kernel = load(folder, row.text(faulty))
     dtype = np.dtype(row.dtype)
     a, b = np.ones(256, dtype), np.zeros(row.bytes // 4, dtype)
     with warnings.catch_warnings(record=True) as given, asc.settings(checks=checks):
         warnings.simplefilter("always")
         try:
-            report = module.kernel[row.blocks](a, b)
+            report = kernel[row.blocks](a, b)
         except asc.SimulatorError as error:
             return "raise", [str(error)], []
     warned = [str(w.message) for w in given if issubclass(w.category, asc.SimulatorWarning)]
