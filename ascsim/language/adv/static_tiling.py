@@ -26,7 +26,7 @@ def get_matmul_api_tiling(*args: Any, **kwargs: Any) -> MatmulApiStaticTiling:
     L1; an int in the second place is `l1_size`, the types follow. With the sizes of the block and of a core's part set
     in `mm_cfg` (`basic_*`, `single_core_*`) every field is worked out, with m, n, k_a and k_b those of the part; with
     those of the block alone base_*, db_l0a, db_l0b and is_bias; what is not known is -1. is_bias is `enable_set_bias`.
-    Faults: an ArgumentValueError names the rule that no tiling of these blocks satisfies.
+    Faults: an ArgumentValueError names the rule that no tiling of these blocks satisfies. Page: GetMatmulApiTiling.
     """
     given = _arguments(args, kwargs)
     config = given["mm_cfg"]
