@@ -162,8 +162,8 @@ differ. Members of a class follow it. A form of a call that is not simulated rai
 nothing is a silent no-op. Times are a model of their own (see the README) and no subject of this table.
 
 Differences that no single call has: halves are in INF/NAN mode (they may become infinite, and NaN stays), which one
-page calls the default and another does not; caches of instructions and L2 are not modelled; what the device compiler adds to
-a kernel with `auto_sync` is not there.
+page calls the default and another does not; caches of instructions and L2 are not modelled; what the device compiler
+adds to a kernel with `auto_sync` is not there.
 
 This file is generated: `python -m ascsim.lib.support > docs/support.md`."""
 
