@@ -7,6 +7,15 @@ from pairs import AIC, MIX, MIX_AIV, fault, note, warn
 FLAGS = (
     fault(
         "FLAG_LEFT_SET",
+        "MTE1_M id 2 on aic 0",
+        """
+      asc.set_flag(E.MTE1_M, 2)  # 2
+    + asc.wait_flag(E.MTE1_M, 2)
+        """,
+        **AIC,
+    ),
+    fault(
+        "FLAG_LEFT_SET",
         "MTE2_V id 1 on aiv 0|is never waited for|the next kernel",
         """
       asc.set_flag(E.MTE2_V, 1)  # 2
@@ -165,6 +174,15 @@ FLAGS = (
 )
 
 DEADLOCKS = (
+    fault(
+        "DEADLOCK",
+        "DEADLOCK (no_set)|on aic 0|FIX waits M_FIX id 0",
+        """
+    - asc.wait_flag(E.M_FIX, 0)  # 2
+    + order(E.M_FIX)
+        """,
+        **AIC,
+    ),
     fault(
         "DEADLOCK",
         "DEADLOCK (no_set)|the kernel has ended, but V waits MTE2_V id 0|507014",

@@ -211,12 +211,15 @@ def value_of(step: Step, read: list[int]) -> int:
     return hash((step.at, *read))
 
 
-def outcome(atoms: Atoms, order: Sequence[Step]) -> Values:
-    """What memory holds when the steps have run one after the other."""
+def outcome(atoms: Atoms, order: Sequence[Step], seen: dict[Step, list[int]] | None = None) -> Values:
+    """What memory holds when the steps have run one after the other; `seen` takes what each of them has read."""
     memory: Values = defaultdict(int)
     for step in order:
         reads, writes, adds = atoms.of[step]
-        value = value_of(step, [memory[atom] for atom in reads])
+        read = [memory[atom] for atom in reads]
+        value = value_of(step, read)
+        if seen is not None:
+            seen[step] = read
         for atom in writes:
             memory[atom] = hash((value, atom[1]))
         for atom in adds:
@@ -247,6 +250,16 @@ def witness(graph: Graph, a: Step, b: Step) -> tuple[list[Step], list[Step]]:
     first = [step for step in runs if graph.before(step, a) or graph.before(step, b)]
     rest = [step for step in runs if step not in (a, b) and step not in first]
     return [*sort(graph, first), a, b, *sort(graph, rest)], [*sort(graph, first), b, a, *sort(graph, rest)]
+
+
+def shows(atoms: Atoms, one: Sequence[Step], other: Sequence[Step], a: Step, b: Step) -> bool:
+    """Whether a witness shows: one of the pair reads something else, or leaves something else behind the two."""
+    found = []
+    for order in (one, other):
+        seen: dict[Step, list[int]] = {}
+        last = max(order.index(a), order.index(b)) + 1
+        found.append((outcome(atoms, order[:last], seen), seen[a], seen[b]))
+    return found[0] != found[1]
 
 
 def sort(graph: Graph, steps: list[Step]) -> list[Step]:

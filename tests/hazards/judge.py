@@ -7,8 +7,9 @@
 - two legal orders leave different bytes and nothing is reported (a hazard missed);
 - the queues do something that the order forbids.
 
-A *witness* of a reported pair is two legal orders that differ in the order of the pair alone. Their bytes may still be
-equal (what was written is overwritten, say): the order is free all the same, and the outcome says so.
+A *witness* of a reported pair is two legal orders that differ in the order of the pair alone, in which one of the two
+reads other bytes or leaves others behind. In the end the bytes may still be equal (what was written is overwritten,
+say): the order is free all the same, and the outcome says so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 import cases
-from independent import Atoms, Graph, extension, legal, outcome, witness
+from independent import Atoms, Graph, extension, legal, outcome, shows, witness
 from notation import read_case
 from rover import Rover
 from unrolled import Step, unroll
@@ -124,6 +125,8 @@ def _reports(graph: Graph, atoms: Atoms, races: list[tuple[Step, Step]], device:
         one, other = witness(graph, a, b)
         if not (legal(graph, one) and legal(graph, other)):
             out.breaches.append(f"no witness: {finding.text()}")
+        elif not shows(atoms, one, other, a, b):
+            out.breaches.append(f"a witness that shows nothing: {finding.text()}")
         elif outcome(atoms, one) != outcome(atoms, other):
             out.changed += 1
         else:

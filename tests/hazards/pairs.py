@@ -181,6 +181,60 @@ ORDER = (
         **AIC,
     ),
     fault(
+        "WAR",
+        "on L0A l0a[0:512)|(MTE1) overwrites what mmad|set_flag(HardEvent.M_MTE1, id)",
+        """
+      asc.mmad(c, l0a, l0b, one)  # 1
+    + order(E.M_MTE1)
+      asc.init_const_value(l0a, asc.InitConstValueParams(1, 1, 0, 2.0))  # 2
+        """,
+        **AIC,
+    ),
+    fault(
+        "NO_BARRIER_WAW",
+        "on L0A part[0:512)|pipe_barrier(PIPE_MTE1)",
+        """
+      part = asc.LocalTensor(asc.float16, T.A2, 512, 256)
+      asc.init_const_value(part, asc.InitConstValueParams(1, 1, 0, 2.0))  # 1
+    + asc.pipe_barrier(P.PIPE_MTE1)
+      asc.init_const_value(part, asc.InitConstValueParams(1, 1, 0, 3.0))  # 2
+        """,
+        **AIC,
+    ),
+    fault(
+        "WAR",
+        "on L0C c[0:1024)|(M) overwrites what fixpipe|set_flag(HardEvent.FIX_M, id)",
+        """
+      asc.mmad(c, l0a, l0b, one)
+      order(E.M_FIX)
+      asc.fixpipe(b_gm, c, out)  # 1
+    + order(E.FIX_M)
+      asc.mmad(c, l0a, l0b, one)  # 2
+        """,
+        **AIC,
+    ),
+    fault(
+        "GM_RACE_RW",
+        "on GM b[0:|(MTE2) reads what aic 0: fixpipe|cross_core_set_flag on pipe FIX",
+        """
+      if asc.ascend_is_aic():
+          a2, b2 = (asc.LocalTensor(asc.float16, p, 0, 256) for p in (T.A2, T.B2))
+          c = asc.LocalTensor(asc.float32, T.CO1, 0, 256)
+          asc.init_const_value(a2, asc.InitConstValueParams(1, 1, 0, 1.0))
+          asc.init_const_value(b2, asc.InitConstValueParams(1, 1, 0, 1.0))
+          order(E.MTE1_M)
+          asc.mmad(c, a2, b2, asc.MmadParams(16, 16, 16))
+          order(E.M_FIX)
+          asc.fixpipe(b_gm, c, asc.FixpipeParamsV220(16, 16, 16, 16, False))  # 1
+    +     asc.cross_core_set_flag(3, 2, P.PIPE_FIX)
+      else:
+    +     asc.cross_core_wait_flag(3)
+          asc.data_copy(asc.LocalTensor(asc.float32, T.VECIN, 0, 256), b_gm, 256)  # 2
+        """,
+        kind="",
+        options=MIX,
+    ),
+    fault(
         "GM_RACE_RW",
         "on GM b[0:32)|aiv 1|aiv 0|sync_all between",
         """

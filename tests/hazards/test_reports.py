@@ -58,6 +58,37 @@ def _races(turns: int) -> None:
 
 
 @asc.jit
+def _load(x: asc.LocalTensor, x_gm: asc.GlobalTensor, ordered: bool) -> None:
+    asc.data_copy(x, x_gm, 64)
+    if ordered:
+        asc.set_flag(asc.HardEvent.MTE2_V, 0)
+        asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+
+
+@asc.jit
+def _whole(w: asc.GlobalAddress, inlined: bool, ordered: bool) -> None:
+    w_gm = asc.GlobalTensor()
+    w_gm.set_global_buffer(w)
+    x = asc.LocalTensor(asc.int32, asc.TPosition.VECIN, 0, 64)
+    if inlined:
+        asc.data_copy(x, w_gm, 64)
+        if ordered:
+            asc.set_flag(asc.HardEvent.MTE2_V, 0)
+            asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+    else:
+        _load(x, w_gm, ordered)
+    asc.adds(x, x, 1, 64)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_inlining_a_function_changes_nothing(ordered: bool) -> None:
+    for inlined in (False, True):
+        with asc.settings(checks=asc.Checks.collect()):
+            report = _whole[1](np.zeros(64, np.int32), inlined, ordered)
+        assert [finding.code for finding in report.findings] == ([] if ordered else ["RAW"])
+
+
+@asc.jit
 def _once(w: asc.GlobalAddress, writer: int, polls: bool) -> None:
     w_gm = asc.GlobalTensor()
     w_gm.set_global_buffer(w)
