@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import linecache
+from collections import Counter
+from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -37,6 +40,24 @@ def remarks(function: Function, kernel: bool = True) -> list[Remark]:
     reader = _Reader(function, found.node, kernel)
     reader.whole()
     return sorted(reader.found)
+
+
+@lru_cache(maxsize=64)
+def assigned_again(text: str) -> frozenset[str]:
+    """The global names of a module that it assigns more than once, or in a loop, or from inside a function."""
+    times: Counter[str] = Counter()
+    pending: list[tuple[ast.AST, int]] = [(ast.parse(text), 1)]
+    while pending:
+        node, weight = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            inside = (inner.names for inner in ast.walk(node) if isinstance(inner, ast.Global))
+            times.update({name: 2 for names in inside for name in names})
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            times[node.id] += weight
+        inner_weight = 2 if isinstance(node, (ast.For, ast.While)) else weight
+        pending.extend((child, inner_weight) for child in ast.iter_child_nodes(node))
+    return frozenset(name for name, number in times.items() if number > 1)
 
 
 class _Reader(ast.NodeVisitor):
@@ -278,8 +299,14 @@ class _Reader(ast.NodeVisitor):
             return
         if name in self.gone:
             self.say(node, "ended name", name=name, line=self.gone[name])
-        elif name in self.own or name in self.globals:
+        elif name in self.own:
             return
+        elif name in self.globals:
+            plain = isinstance(ConstExpr.unwrap(self.globals[name]), (bool, int, float, str))
+            if plain and name in assigned_again(
+                "".join(linecache.getlines(self.fn.__code__.co_filename, self.globals))
+            ):
+                self.say(node, "late global", name=name)
         elif name in self.fn.__code__.co_freevars:
             self.say(node, "closure", name=name)
         elif hasattr(builtins, name) and name not in ACCEPTED_BUILTINS:

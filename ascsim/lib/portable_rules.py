@@ -13,10 +13,14 @@ from typing import NamedTuple
 
 
 class Verdict(Enum):
-    """What pyasc does with a construct: refuses it, or accepts it and means something else."""
+    """What pyasc does with a construct: refuses it, accepts it and means something else, or means what it meant once.
+
+    A kernel that is launched through ascsim is never STALE: its key in pyasc's cache has the values of its globals.
+    """
 
     REFUSED = "refused"
     DIFFERS = "differs"
+    STALE = "stale"
 
     def __lt__(self, other: Verdict) -> bool:
         return self.value < other.value
@@ -133,6 +137,12 @@ SYNTAX: dict[str, Rule] = {
     ),
     "plain function": Rule("{name}", "is no jit function", "decorate it with @asc.jit"),
     "foreign function": Rule("{name}", "pyasc calls its own and jit functions alone", _HOST),
+    "late global": Rule(
+        "{name}, which the module assigns more than once",
+        "pyasc keeps the kernel that it compiled with the first value, from one run to the next too",
+        "make it a parameter, asc.ConstExpr[int]",
+        Verdict.STALE,
+    ),
     "iterate": Rule(
         "iterate as a statement",
         "pyasc drops it: nothing is computed on the device",

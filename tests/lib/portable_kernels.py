@@ -280,6 +280,17 @@ def _closure():
 closure = _closure()
 
 
+CHANGED = 1
+
+
+@asc.jit
+def late(n):
+    m = n + CHANGED  # here
+
+
+CHANGED = 2
+
+
 @asc.jit
 def empty_mmad_params(n):
     p = asc.MmadParams(16, 16, 16)  # here
@@ -359,7 +370,9 @@ EXPECTED = {
     "newer": "asc.bfloat16",
     "queue_of_no_depth": "TQue without a depth",
     "closure": "event of the function around the kernel",
+    "late": "CHANGED, which the module assigns more than once",
     "empty_mmad_params": "MmadParams with a part of its values",
     "cut_unit_flag": "unit_flag of MmadParams",
 }
 DIFFERS = ("empty_mmad_params", "cut_unit_flag")
+STALE = ("late",)  # accepted, and compiled once for all values

@@ -24,7 +24,7 @@ REFUSED = {
     "test_author_line.py no_such_slice": "TypeError: slice indices must be integers",
     "test_author_line.py prints": "NameError: print is not defined",
     "test_author_line.py stops": "NameError: breakpoint is not defined",
-    "test_loops_and_blocks.py second_block_stores_what_it_loads": "operand #1 does not dominate this use",
+    "test_loops_and_blocks.py second_block_stores_what_it_loads": "does not dominate this use",
     "test_loud_refusals.py keep": "AttributeError: 'NoneType' object has no attribute 'startswith'",
     "test_loud_refusals.py kernel": "Unsupported function referenced: <function <lambda>",
     "test_loud_refusals.py read": "has no a GlobalTensor made outside a kernel",

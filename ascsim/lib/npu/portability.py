@@ -74,7 +74,7 @@ class Portability:
         lines = []
         for remark in sorted(self.remarks):
             by = f" [pyasc {pyasc_version()} refuses it]" if (remark.file, remark.line) in self.confirmed else ""
-            differs = " [pyasc accepts it]" if remark.verdict is Verdict.DIFFERS else ""
+            differs = " [pyasc accepts it]" if remark.verdict is not Verdict.REFUSED else ""
             lines.append(f"{remark}{by or differs}")
         who = f"pyasc {pyasc_version()} accepts {len(self.accepted)}" if self.pyasc else "by rule alone: " + missing()
         lines.append(f"portability: {len(self.remarks)} remarks, {len(self.kernels)} kernels launched; {who}")
