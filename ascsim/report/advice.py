@@ -68,7 +68,7 @@ class Advice:
 
     def __str__(self) -> str:
         if self.silent:
-            return f"Advice: none ({self.silent})"
+            return f"Advice: not given: {self.silent}"
         text = []
         if self.repairs:
             few = "the fewest calls that put it in order" if self.smallest else "calls that put it in order"
