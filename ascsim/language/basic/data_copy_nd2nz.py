@@ -6,6 +6,7 @@ data_copy_pad, and is one here.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,7 @@ LIMITS = {
     "src_d_value": (1, 65535),
     "dst_nz_c0_stride": (1, 16384),
     "dst_nz_n_stride": (1, 16384),
+    "dst_nz_matrix_stride": (0, 16384),
 }
 NZ2ND_LIMITS = {
     "nd_num": (0, 4095),
@@ -52,7 +54,9 @@ def nd2nz(core: Core, dst: Any, src: Any, params: Nd2NzParams, site: Site) -> No
     Row n of a matrix lies src_d_value elements after the row before it, matrices src_nd_matrix_stride elements apart.
     Elements of 32 bytes (c0) stay together: block d // c0 of row n goes to byte
     32 * (d // c0 * dst_nz_c0_stride + n * dst_nz_n_stride) of the matrix, matrices dst_nz_matrix_stride elements apart;
-    the last block of a row is filled with zeros. On MTE2. A count of 0: nothing is done.
+    the last block of a row is filled with zeros. Blocks of one matrix, and matrices that are apart at all, may not
+    overlap: the order of the writes is not defined (a dst_nz_matrix_stride of 0 puts each matrix over the one before).
+    On MTE2. A count of 0: nothing is done.
     """
     along = way(core, dst, src, NAME, site, WAYS)
     if along.issue is not load:
@@ -71,6 +75,7 @@ def nd2nz(core: Core, dst: Any, src: Any, params: Nd2NzParams, site: Site) -> No
             return
     aligned(core, here, "dst", NAME, site)
     plan = nd2nz_plan(core, here, params, site)
+    _apart(core, here, params, site)
     issue_global(core, NAME, here, src, plan, site, params, True)
 
 
@@ -110,6 +115,42 @@ def _limits(core: Core, params: Any, limits: dict[str, tuple[int, int]], site: S
             nearest = min(max(given, low), high)
             text = f"{name} = {given}; rule: {low} to {high}; nearest legal value: {nearest}"
             report(core, "BAD_STRIDE", text, site, NAME)
+
+
+def _apart(core: Core, here: Place, params: Nd2NzParams, site: Site) -> None:
+    """No two blocks of the destination may share bytes."""
+    size, rows, row = here.dtype.size, params.n_value, params.dst_nz_n_stride
+    jump, rest = divmod(params.dst_nz_matrix_stride * size if params.nd_num > 1 else 0, BLOCK)
+    if rest:
+        text = f"dst_nz_matrix_stride = {params.dst_nz_matrix_stride}; rule: a multiple of {BLOCK // size} elements"
+        report(core, "BAD_STRIDE", text, site, NAME)
+        return
+    blocks = up(params.d_value * size, BLOCK)
+    matrix = [(rows, row), (blocks, params.dst_nz_c0_stride)]
+    if not _distinct(matrix):
+        text = f"dst_nz_c0_stride = {params.dst_nz_c0_stride}: {rows} rows of {blocks} blocks overlap"
+        report(core, "BAD_STRIDE", f"{text}; rule: {rows * row} or more, or rows further apart", site, NAME)
+    elif jump and not _distinct([*matrix, (params.nd_num, jump)]):
+        text = f"dst_nz_matrix_stride = {params.dst_nz_matrix_stride}: the matrices overlap; rule: 0, or they lie apart"
+        report(core, "BAD_STRIDE", text, site, NAME)
+
+
+def _distinct(dims: list[tuple[int, int]]) -> bool:
+    """Whether counts and strides of blocks, known to end inside L1, lead to a different block each."""
+    reached = 1
+    for count, stride in sorted(dims, key=lambda dim: dim[1]):
+        if count > 1 and stride < reached:
+            break
+        reached += (count - 1) * stride
+    else:
+        return True
+    total, end = math.prod(count for count, _ in dims), 1 + sum((count - 1) * stride for count, stride in dims)
+    if total > end:
+        return False
+    found = np.zeros(1, np.intp)
+    for count, stride in dims:
+        found = (found[:, None] + np.arange(count) * stride).reshape(-1)
+    return len(np.unique(found)) == total
 
 
 def nd2nz_plan(core: Core, here: Place, params: Nd2NzParams, site: Site) -> Plan:

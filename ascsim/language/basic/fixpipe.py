@@ -8,6 +8,7 @@ registers that the API has no name for (vector scales and ND layout of data_copy
 
 from __future__ import annotations
 
+from types import FunctionType, MethodType
 from typing import Any
 
 from ...hw import unitflag
@@ -34,10 +35,11 @@ def fixpipe(dst: Any, src: Any, cbuf_workspace: Any = None, params: Any = None, 
 
     src: float32 or int32 in CO1, a multiple of 64 bytes; dst: global memory, or with the NZ layout A1, B1 or C1.
     FixpipeParamsV220: n_size 0 to 4095, for NZ a multiple of 16 (with is_channel_split of 8); m_size 0 to 65535 (8192
-    in row-major layout); src_stride between columns of fractals in 64 bytes; dst_stride in elements of a row, for NZ in
-    32-byte blocks between columns of fractals. quant_pre: NoQuant (types alike, not to L1), F322F16, F322BF16; DEQF16
-    (int32 to float16), QF322B8_PRE (float32 to 8 bits), REQ8 (int32 to 8 bits) by the word deq_scalar; VDEQF16,
-    VQF322B8_PRE, VREQ8 by n_size words of cbuf_workspace (uint64 in L1; on FIX: order it behind its load by MTE2_FIX).
+    in row-major layout); src_stride between columns of fractals in 64 bytes, a multiple of 16 and not below m_size;
+    dst_stride in elements of a row, for NZ in 32-byte blocks between columns of fractals. quant_pre: NoQuant (types
+    alike, not to L1), F322F16, F322BF16; DEQF16 (int32 to float16), QF322B8_PRE (float32 to 8 bits), REQ8 (int32 to 8
+    bits) by the word deq_scalar; VDEQF16, VQF322B8_PRE, VREQ8 by n_size words of cbuf_workspace (uint64 in L1; on FIX:
+    order it behind its load by MTE2_FIX).
     relu_en: negative values become 0. unit_flag: 0, 2 or 3. nd_num row-major matrices: src_nd_stride 1 to 512 fractals
     of 1024 bytes, dst_nd_stride in elements. is_channel_split: NZ columns of 8 float32. 8-bit NZ has columns of 32, the
     last 16 apart. config: FixpipeConfig (row-major if not given).
@@ -121,7 +123,7 @@ def _layout(config: Any) -> CO2Layout:
     """The layout that a call asks for: a FixpipeConfig, a function that gives one, or nothing."""
     if config is None:
         return CO2Layout.ROW_MAJOR
-    given = config() if callable(config) else config
+    given = config() if isinstance(config, (FunctionType, MethodType)) else config
     if not isinstance(given, FixpipeConfig):
         raise ArgumentTypeError("fixpipe", operand="config", value=config, rule="a FixpipeConfig")
     if given.layout is CO2Layout.COLUMN_MAJOR:

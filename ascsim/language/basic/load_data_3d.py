@@ -228,6 +228,8 @@ def _plan(
     )
     shape = len(rows), len(columns)
     points = map_.filter[0] * map_.filter[1]
+    _whole_fractals(fields, "m", SIDE if dtype.size < 4 else 1, wide * high)
+    _whole_fractals(fields, "k", c0, points * map_.channels)
     rows, columns = rows[rows < wide * high], columns[columns < points * map_.channels]
     if not len(rows) or not len(columns) or (repeat.repeat_time > 1 and (len(rows), len(columns)) != shape):
         names = ("repeat_time",) if repeat.repeat_time > 1 else ("m_start_pt", "k_start_pt")
@@ -247,6 +249,14 @@ def _plan(
     slower = cost.windows(write.memory.name, map_.strides[0], map_.filter[1])
     cycles = cost.load_l0(write.memory.name, shape[0] * shape[1] * dtype.size, slower)
     return Plan(NAME, core.pipes["MTE1"], read, (write,), run, cycles, carry=carry)
+
+
+def _whole_fractals(fields: dict[str, int], axis: str, step: int, end: int) -> None:
+    """An extension covers whole fractals, unless it reaches into the last one of the column matrix."""
+    given, name = fields[f"{axis}_extension"], f"{axis}_extension"
+    if given % step and fields[f"{axis}_start_pt"] + given <= (up(end, step) - 1) * step:
+        rule = f"a multiple of {step} where it does not reach the last fractal (the column matrix ends at {end})"
+        raise ArgumentValueError(NAME, operand=name, value=given, rule=rule, nearest=up(given, step) * step)
 
 
 def _axis(start: int, extension: int, repeat: LoadDataRepeatParam, mode: int, step: int) -> np.ndarray:

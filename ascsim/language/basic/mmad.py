@@ -208,7 +208,7 @@ class _Multiply:
     def starts(self, table: Place | None, reads: list[Region], write: Region) -> list[np.ndarray] | None:
         """Views of the start value, None for 0; what is read for it joins `reads`."""
         params, to, m, n = self.params, self.to, self.m, self.n
-        if params.cmatrix_init_val and not params.is_bias:
+        if params.cmatrix_init_val and (table is not None or not params.is_bias):  # a call with a bias takes no is_bias
             if table is not None:
                 raise ArgumentValueError(
                     self.name,
