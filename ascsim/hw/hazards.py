@@ -44,7 +44,7 @@ def local(core: Core, earlier: Access, me: Access, cell: Cell, code: str) -> Clo
         for other in (*earlier[3].reads, *earlier[3].writes):
             if other.memory is region.memory:
                 common += overlap(other, region)
-        common.sort()
+        common = sorted(set(common))
         name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
         where = f"{region.memory.name} {name}{show_runs(common, base)}"
         finding(core, earlier, me, code, where)

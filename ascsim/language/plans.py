@@ -70,7 +70,7 @@ def present(core: Core, memory: Any, operation: str, site: Site) -> bool:
     if memory is not None:
         return True
     if not core.device.mix:
-        report(core, "WRONG_CORE", f"a {core.kind} core has no unit for it and would do nothing", site, operation)
+        report(core, "WRONG_CORE", f"an {core.kind} core has no unit for it and would do nothing", site, operation)
     return False
 
 
