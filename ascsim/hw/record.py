@@ -34,7 +34,7 @@ class Record:
     def __init__(self) -> None:
         self.rows: list[Any] = []
         self.calls = Calls()
-        self.initial: dict[str, bytes] = {}
+        self.initial: dict[GlobalArray, bytes] = {}
 
     def enter(self, core: Core, plan: Plan, gm: GlobalArray | None, at: int, site: Site) -> None:
         """Append the instruction that has just been issued."""
@@ -43,14 +43,14 @@ class Record:
 
     def keep(self, array: GlobalArray) -> None:
         """Save the bytes of an argument before the launch."""
-        self.initial[array.name] = bytes(array.source)
+        self.initial[array] = bytes(array.source)
 
     def detach(self, arrays: Iterable[GlobalArray]) -> None:
         """Let go of the caller's memory: its arrays may change or go."""
         for array in arrays:
             if not array.owned:
-                array.data = memoryview(self.initial[array.name])
-            array.source = memoryview(self.initial[array.name])
+                array.data = memoryview(self.initial[array])
+            array.source = memoryview(self.initial[array])
 
     def __len__(self) -> int:
         return len(self.rows) // WIDTH
@@ -100,7 +100,7 @@ def execute(device: Device, steps: Iterable[Step]) -> dict[str, bytes]:
         for memory in core.memories.values():
             memory.bytes[:] = 0xFF
     for array in written:
-        array.restore(record.initial[array.name])
+        array.restore(record.initial[array])
     with np.errstate(all="ignore"):  # as in a launch
         for step in steps:
             step.run()

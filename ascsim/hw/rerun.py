@@ -124,7 +124,7 @@ def _lent(device: Device, again: Device, cores: dict[int, Core], calls: Iterable
     arrays = device.arena.arrays
     results = [(array, array.source, bytes(array.bytes(0, array.nbytes)), array.stores) for array in arrays]
     for array in arrays:
-        array.rewind(device.record.initial[array.name])
+        array.rewind(device.record.initial[array])
     plans = {id(arg): arg for made in calls for call in made for arg in call.args if isinstance(arg, Plan)}
     for plan in plans.values():
         plan.stretch = NO_STRETCH
