@@ -118,8 +118,10 @@ class Cube(CopyOut):
 
     # ------------------------------------------------------------------ one block
 
-    def compute(self, product: Product, mi: int, ni: int, to: Place, buffer: int, add: bool, site: Site) -> None:
-        """Compute block (mi, ni) of C into L0C, `add`ed to what stands there."""
+    def compute(
+        self, product: Product, mi: int, ni: int, to: Place, buffer: int, add: bool, site: Site, part: int | None = None
+    ) -> None:
+        """Compute block (mi, ni) of C into L0C, `add`ed to what stands there; or one step along K of it, a `part`."""
         layout, core = self.layout, self.core
         assert layout is not None
         cut, pipe = layout.cut, core.pipes["M"]
@@ -130,11 +132,12 @@ class Cube(CopyOut):
         loaded, filled = self.flag("MTE2_MTE1"), self.flag("MTE1_M")
         barrier = (m // SIDE) * (n // SIDE) < 10  # so small a multiply ends before the next one adds to it
         steps = -(-product.k // cut.base_k)
-        for ki in range(steps):
+        first, last = (0, steps - 1) if part is None else (part, part)
+        for ki in range(first, last + 1):
             k = min(cut.base_k, product.k - ki * cut.base_k)
             from_a, block_a, new_a = self.fetch(product, 0, mi, ki, m, k, site)
             from_b, block_b, new_b = self.fetch(product, 1, ni, ki, n, k, site)
-            biased = product.bias is not None and not add and ki == 0
+            biased = product.bias is not None and not add and ki == first
             if biased:
                 self.fetch_bias(product, ni, n, site)
             if new_a or new_b or (biased and isinstance(product.bias, InGm)):
@@ -151,7 +154,7 @@ class Cube(CopyOut):
                 self.load_bias(product, n, site)
             core.set_flag(filled, site)
             core.wait_flag(filled, site)
-            start = Start(not add and ki == 0, layout.table if biased else None)
+            start = Start(not add and ki == first, layout.table if biased else None)
             key = "mmad", to, half, m, n, k, start, core.state.get("hf32")
             plan = layout.plans.get(key)
             if plan is None:
@@ -160,7 +163,7 @@ class Cube(CopyOut):
             core.set_flag(free, site)
             if biased:
                 core.set_flag(self.pipe.kept[2], site)
-            if barrier and ki + 1 < steps:
+            if barrier and ki < last:
                 core.barrier(pipe, site)
         if barrier:
             core.barrier(pipe, site)

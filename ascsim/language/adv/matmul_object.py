@@ -31,20 +31,26 @@ from .tiling_rules import Cut, check_tiling
 
 _UPPER, _LOWER = MatmulPolicy.TrianUpperMatmulPolicy, MatmulPolicy.TrianLowerMatmulPolicy
 # Choices of MatmulConfig that change what is computed in a way that is not simulated
-_MISSING = {
-    "schedule_type": (ScheduleType.OUTER_PRODUCT, "results would come two blocks at a time"),
-    "intra_block_part_sum": (True, "results of two vector cores would be summed in L0C"),
-    "is_partial_output": (True, "results would come step by step along K"),
-}
+_MISSING = {"intra_block_part_sum": (True, "no device of this family sums results of two vector cores in L0C")}
 
 
 class Blocks:
-    """The blocks of C of one round of `iterate`: those still to come, and those that stand in L0C."""
+    """The blocks of C of one round of `iterate`: those still to come, and those that stand in L0C.
 
-    def __init__(self, product: Product, walk: Iterator[tuple[int, int]]) -> None:
-        self.product, self.walk = product, walk
+    `parts`: steps along K, each of which is a block of its own; 0: they are added up.
+    """
+
+    def __init__(self, product: Product, walk: Iterator[tuple[int, int]], parts: int = 0) -> None:
+        self.product, self.walk, self.parts = product, walk, parts
         self.number = -1  # of the block computed last
+        self.ahead = self.steps()
         self.open: list[tuple[int, int, int, int]] = []  # (along M, along N, number, buffer) not yet copied out
+
+    def steps(self) -> Iterator[tuple[int, int, int | None]]:
+        """The blocks to compute, with the part of each."""
+        for mi, ni in self.walk:
+            for part in range(self.parts) if self.parts else (None,):
+                yield mi, ni, part
 
 
 class MatmulObject:
@@ -223,11 +229,39 @@ class MatmulObject:
         if owner is not None and owner is not self:
             rule = "end() of the object in use before it: they share the memory of the cube core"
             raise ArgumentValueError(operation, "another Matmul object has not ended", rule=rule)
+        parts = self._templates(cut, product, operation)
         cube.owner = self
         self.fresh = False
         cube.use(cut, self.kinds(product), site)
         cube.forget(site)
-        return Blocks(product, cube.walk(product, site))
+        return Blocks(product, cube.walk(product, site), parts)
+
+    def _templates(self, cut: Cut, product: Product, operation: str) -> int:
+        """Rules of OUTER_PRODUCT and partial output; returns the parts along K that each block comes in, or 0."""
+        config, name = self.config, operation.removeprefix("Matmul.")
+        if config.schedule_type is ScheduleType.OUTER_PRODUCT:
+            if name == "iterate":
+                text = "blocks would come two at a time; iterate_all computes all of them"
+                raise NotSimulatedError(operation, text, operand="matmul_config.schedule_type", value="OUTER_PRODUCT")
+            along = "n" if config.iterate_order is IterateOrder.ORDER_M else "m"
+            batch = name != "iterate_all"
+            rules = (
+                (not (self.linked(operation).remote and not batch), "kernels of cube cores alone"),
+                (batch or config.iterate_order is not IterateOrder.UNDEF, "matmul_config.iterate_order"),
+                (batch or getattr(cut, f"step_{along}") > 1, f"step_{along} of the tiling above 1"),
+                (not (batch or self.mdl) or product.k <= cut.base_k, "single_core_k up to base_k"),
+            )
+            for kept, rule in rules:
+                if not kept:
+                    operand = "matmul_config.schedule_type"
+                    raise ArgumentValueError(operation, operand=operand, value="OUTER_PRODUCT", rule=rule)
+        if not config.is_partial_output:
+            return 0
+        rule = "get_mdl_config" if not self.mdl else "iterate, a step along K each" if name != "iterate" else ""
+        rule = rule or ("no bias" if product.bias is not None else "")
+        if rule:
+            raise ArgumentValueError(operation, operand="matmul_config.is_partial_output", value=True, rule=rule)
+        return -(-product.k // cut.base_k)
 
     def all(
         self, cube: Cube, product: Product, target: Target, operation: str, site: Site, way: Link | None = None
@@ -276,14 +310,14 @@ class MatmulObject:
             self.blocks.open = waiting
         blocks, layout = self.blocks, cube.layout
         assert layout is not None
-        found = next(blocks.walk, None)
+        found = next(blocks.ahead, None)
         if found is None:
             return False
         blocks.number += 1
-        mi, ni = found
+        mi, ni, part = found
         if add:
             cut = layout.cut
-            if blocks.product.m > cut.base_m or blocks.product.n > cut.base_n:
+            if part is not None or blocks.product.m > cut.base_m or blocks.product.n > cut.base_n:
                 rule = "single_core_m = base_m and single_core_n = base_n: one block of C"
                 raise ArgumentValueError(operation, operand="en_partial_sum", value=True, rule=rule)
         buffer = -1
@@ -297,7 +331,7 @@ class MatmulObject:
         if add and blocks.open:
             blocks.open.pop()
         if self.wanted(mi, ni):
-            cube.compute(blocks.product, mi, ni, place, buffer, add, site)
+            cube.compute(blocks.product, mi, ni, place, buffer, add, site, part)
         if own is None:
             blocks.open.append((mi, ni, blocks.number, buffer))
         return True

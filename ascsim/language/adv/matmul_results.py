@@ -270,6 +270,9 @@ class MatmulIterator:
             raise ArgumentValueError(
                 operation, "no memory for results", rule="set_workspace before iterate(sync=False)"
             )
+        if state.config.is_partial_output:
+            rule = "True where is_partial_output is set"
+            raise ArgumentValueError(operation, operand="sync", value=False, rule=rule, nearest=True)
         product = state.product(operation)
         target = state.target(state.workspace, 0, True, operation)
         cube = way.cube(operation, self.site)

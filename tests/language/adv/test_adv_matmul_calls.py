@@ -147,6 +147,48 @@ def test_parts_of_k_are_added_in_l0c() -> None:
     np.testing.assert_array_equal(c, expected)
 
 
+def test_parts_of_k_one_by_one() -> None:
+    """Three steps along K a block, each a result of its own: side by side as they come, or added in global memory."""
+    a, b, *_ = halves(32, 16, 80)
+    parts = [a[:, k : k + 32].astype(np.float32) @ b[k : k + 32].astype(np.float32) for k in (0, 32, 64)]
+
+    @asc.jit
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        mm.set_tensor_a(a)
+        mm.set_tensor_b(b)
+        with mm.iterate() as count:
+            mm.get_tensor_c(c[count * 256 :], 0, True)
+        mm.set_tensor_a(a)
+        while mm.iterate():
+            mm.get_tensor_c(c[6 * 256 :], 1)
+        mm.end()
+
+    c = np.zeros((8, 16, 16), np.float32)
+    config = asc.adv.MatmulConfig(do_norm=False, do_multi_data_load=True, is_partial_output=True)
+    tile = tiling(32, 16, 80, (16, 16, 32), step_k_a=2, step_k_b=3, depth_a1=4, depth_b1=3)
+    run(how(calls, config=config), tile, a, b, np.zeros(16, np.float32), c)
+    blocks = [part[row : row + 16] for row in (0, 16) for part in parts]
+    np.testing.assert_array_equal(c[:6], blocks)
+    np.testing.assert_array_equal(c[6:].reshape(32, 16), sum(parts))
+
+
+@pytest.mark.parametrize("mdl", [False, True])
+def test_outer_products(mdl: bool) -> None:
+    a, b, bias, expected = halves(40, 64, 16)
+
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        operands(mm, a, b, bias)
+        mm.iterate_all(c)
+        mm.end()
+
+    outer = {"schedule_type": asc.ScheduleType.OUTER_PRODUCT, "iterate_order": asc.IterateOrder.ORDER_M}
+    config = asc.adv.MatmulConfig(do_norm=not mdl, do_multi_data_load=mdl, **outer)
+    c = np.zeros((40, 64), np.float32)
+    tile = tiling(40, 64, 16, (16, 16, 16), step_n=2, depth_b1=2)
+    run(how(calls, config=config), tile, a, b, bias, c, cube=True)
+    np.testing.assert_array_equal(c, expected)
+
+
 def test_operands_in_ub() -> None:
     """All three go through the workspace, after the vector unit has made them."""
     a, b, bias, expected = halves(16, 32, 32)

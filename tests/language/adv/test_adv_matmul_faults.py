@@ -203,13 +203,40 @@ def test_calls_that_are_not_simulated(call: Calls, words: str) -> None:
         launch(alone(call))
 
 
+OUTER = {"schedule_type": asc.ScheduleType.OUTER_PRODUCT}
+M_FIRST = {**OUTER, "iterate_order": asc.IterateOrder.ORDER_M}
+MDL = {"do_norm": False, "do_multi_data_load": True}
+TEMPLATES: dict[str, tuple[dict[str, Any], Calls, dict[str, Any], str]] = {
+    "outer product with vector cores": (M_FIRST, whole, {"step_n": 2, "depth_b1": 4}, "kernels of cube cores alone"),
+    "outer product in no order": (OUTER, whole, {"cube": True}, "iterate_order"),
+    "outer product of one column": (M_FIRST, whole, {"cube": True}, "step_n of the tiling above 1"),
+    "outer product of several steps": (
+        {**M_FIRST, **MDL}, whole, {"cube": True, "step_n": 2, "step_k_b": 2, "depth_b1": 4}, "single_core_k up to"
+    ),
+    "parts with Norm": ({"is_partial_output": True}, step, {}, "get_mdl_config"),
+    "parts at once": ({"is_partial_output": True, **MDL}, whole, {}, "iterate, a step along K each"),
+    "parts with a bias": (
+        {"is_partial_output": True, **MDL}, lambda mm, a, b, bias, c: (mm.set_bias(bias), mm.iterate()), {}, "no bias"
+    ),
+    "parts that are added": (
+        {"is_partial_output": True, **MDL}, lambda mm, *_: mm.iterate(True), {}, "single_core_m = base_m"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_that_do_not_fit_the_call(name: str) -> None:
+    config, call, more, words = TEMPLATES[name]
+    with refused(asc.ArgumentValueError, words):
+        launch(calls(call), asc.adv.MatmulConfig(**config), **more)
+
+
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("schedule_type", asc.ScheduleType.OUTER_PRODUCT), ("intra_block_part_sum", True), ("is_partial_output", True)],
+    ("config", "words"), [({"intra_block_part_sum": True}, "intra_block"), (M_FIRST, "two at a time")]
 )
-def test_choices_that_are_not_simulated(field: str, value: Any) -> None:
-    with refused(asc.NotSimulatedError, f"matmul_config.{field}"):
-        launch(calls(whole), asc.adv.MatmulConfig(**{field: value}))
+def test_choices_that_are_not_simulated(config: dict[str, Any], words: str) -> None:
+    with refused(asc.NotSimulatedError, words):
+        launch(calls(step), asc.adv.MatmulConfig(**config), cube=True, step_n=2, depth_b1=4)
 
 
 SWITCHES: dict[str, Calls] = {
@@ -249,136 +276,3 @@ def test_a_with_whose_source_cannot_be_read() -> None:
     exec("def block(mm, *_):\n    with mm.iterate() as count:\n        pass", made)
     with refused(asc.LaunchError, "with over its blocks would run once"):
         launch(calls(made["block"]))
-
-
-# --- registration ----------------------------------------------------------------------------------------------------
-
-
-@asc.jit
-def registers(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
-    how(x, workspace, asc.adv.register_matmul)  # the name tells that this is a mix kernel
-
-
-def registered(how: Any, nbytes: int = 400 << 10, kernel: Any = registers) -> None:
-    kernel[1](np.ones(2048, np.float16), np.zeros(nbytes, np.uint8), how)
-
-
-def object_of(c: Any = SINGLE) -> Any:
-    return asc.adv.Matmul(HALF, HALF, c)
-
-
-def gm(x: Any, dtype: Any = None) -> Any:
-    tensor = asc.GlobalTensor()
-    tensor.set_global_buffer(asc.GlobalAddress(x.array, x.offset, dtype) if dtype else x)
-    return tensor
-
-
-TILE = tiling(16, 16, 16, (16, 16, 16))
-
-
-def test_an_object_that_is_not_registered() -> None:
-    with refused(asc.ArgumentValueError, "set_tensor_a", "not registered", "register_matmul before it"):
-        registered(lambda x, workspace, register: object_of().set_tensor_a(gm(x)))
-
-
-def test_an_object_without_a_tiling() -> None:
-    def how(x: Any, workspace: Any, register: Any) -> None:
-        mm = object_of()
-        register(asc.TPipe(), workspace, mm)
-        mm.set_tail(16)
-
-    with refused(asc.ArgumentValueError, "set_tail", "no tiling yet", "init(tiling)"):
-        registered(how)
-
-
-@pytest.mark.parametrize("which", ["pipe", "workspace", "matmul", "tiling"])
-def test_what_register_matmul_takes(which: str) -> None:
-    def how(x: Any, workspace: Any, register: Any) -> None:
-        given = {"pipe": asc.TPipe(), "workspace": workspace, "matmul": object_of(), "tiling": TILE, which: 3}
-        register(**given)
-
-    with refused(asc.ArgumentTypeError, "register_matmul", which):
-        registered(how)
-
-
-def test_a_fifth_object() -> None:
-    def how(x: Any, workspace: Any, register: Any) -> None:
-        pipe = asc.TPipe()
-        for _ in range(5):
-            register(pipe, workspace, object_of(), TILE)
-
-    with refused(asc.ArgumentValueError, "at most 4 Matmul objects"):
-        registered(how, kernel=asc.jit(matmul_cube_only=True)(registers.fn))
-
-
-def test_a_workspace_too_small_for_results_in_ub() -> None:
-    def how(x: Any, workspace: Any, register: Any) -> None:
-        mm = object_of(UB)
-        register(asc.TPipe(), workspace, mm, TILE)
-        mm.set_tensor_a(gm(x))
-        mm.set_tensor_b(gm(x))
-        mm.iterate()
-        mm.get_tensor_c(ub())
-
-    with refused(asc.ArgumentValueError, "workspace = 512", "393216 bytes"):
-        registered(how, 512)
-
-
-def test_a_second_object_while_the_first_has_blocks() -> None:
-    """After end() it may start; so it may after iterate_all."""
-
-    def how(x: Any, workspace: Any, register: Any, end: bool = False) -> None:
-        pipe, first, second = asc.TPipe(), object_of(), object_of()
-        for mm in (first, second):
-            register(pipe, workspace, mm, TILE)
-            mm.set_tensor_a(gm(x))
-            mm.set_tensor_b(gm(x))
-        first.iterate()
-        first.get_tensor_c(gm(workspace, asc.float32))
-        if end:
-            first.end()
-        second.iterate_all(gm(workspace, asc.float32))
-
-    cube = asc.jit(matmul_cube_only=True)(registers.fn)
-    registered(lambda *given: how(*given, end=True), kernel=cube)
-    with refused(asc.ArgumentValueError, "another Matmul object has not ended", "end()"):
-        registered(how, kernel=cube)
-
-
-def test_a_kernel_without_cube_cores() -> None:
-    """Where the name does not stand in the kernel the launch has vector cores alone; the error says what to do."""
-
-    def how(x: Any, workspace: Any, register: Any) -> None:
-        asc.adv.register_matmul(asc.TPipe(), workspace, object_of(), TILE)
-
-    @asc.jit
-    def unseen(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
-        how(x, workspace, None)
-
-    with refused(asc.FoundError, "no cube core", "@jit(kernel_type=KernelType.MIX_AIC_1_2)") as caught:
-        registered(how, kernel=unseen)
-    assert caught.value.code == "WRONG_CORE"
-
-
-def test_flags_between_cores_that_belong_to_the_objects() -> None:
-    """One object takes flags 0 and 1; the author's use before it counts too, flag 2 is free."""
-
-    def uses(number: int, first: bool) -> Any:
-        def how(x: Any, workspace: Any, register: Any) -> None:
-            def flag() -> None:
-                asc.cross_core_set_flag(number, 1, asc.PipeID.PIPE_MTE3)
-                asc.cross_core_wait_flag(number)
-
-            if first and asc.ascend_is_aiv():
-                flag()
-            register(asc.TPipe(), workspace, object_of(), TILE)
-            if not first:
-                flag()
-
-        return how
-
-    for first in (True, False):
-        registered(uses(2, first))
-        with refused(asc.SyncError, "flag 1", "belongs to register_matmul", "uses 0 to 1") as caught:
-            registered(uses(1, first))
-        assert caught.value.code == "XFLAG_RESERVED_ID"

@@ -1,0 +1,149 @@
+"""How Matmul objects come to be known to the cube core, and how several of them share it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from matmul_machine import kind, tiling
+
+import ascsim as asc
+
+HALF, SINGLE = kind("float16"), kind("float32")
+UB = kind("float32", position=asc.TPosition.VECIN)
+
+
+def refused(error: type[BaseException], *words: str) -> Any:
+    return pytest.raises(error, match=".*".join(map(re.escape, words)))
+
+
+@asc.jit
+def registers(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
+    how(x, workspace, asc.adv.register_matmul)  # the name tells that this is a mix kernel
+
+
+def registered(how: Any, nbytes: int = 400 << 10, kernel: Any = registers) -> None:
+    kernel[1](np.ones(2048, np.float16), np.zeros(nbytes, np.uint8), how)
+
+
+def object_of(c: Any = SINGLE) -> Any:
+    return asc.adv.Matmul(HALF, HALF, c)
+
+
+def gm(x: Any, dtype: Any = None) -> Any:
+    tensor = asc.GlobalTensor()
+    tensor.set_global_buffer(asc.GlobalAddress(x.array, x.offset, dtype) if dtype else x)
+    return tensor
+
+
+TILE = tiling(16, 16, 16, (16, 16, 16))
+
+
+def test_an_object_that_is_not_registered() -> None:
+    with refused(asc.ArgumentValueError, "set_tensor_a", "not registered", "register_matmul before it"):
+        registered(lambda x, workspace, register: object_of().set_tensor_a(gm(x)))
+
+
+def test_an_object_without_a_tiling() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        mm = object_of()
+        register(asc.TPipe(), workspace, mm)
+        mm.set_tail(16)
+
+    with refused(asc.ArgumentValueError, "set_tail", "no tiling yet", "init(tiling)"):
+        registered(how)
+
+
+@pytest.mark.parametrize("which", ["pipe", "workspace", "matmul", "tiling"])
+def test_what_register_matmul_takes(which: str) -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        given = {"pipe": asc.TPipe(), "workspace": workspace, "matmul": object_of(), "tiling": TILE, which: 3}
+        register(**given)
+
+    with refused(asc.ArgumentTypeError, "register_matmul", which):
+        registered(how)
+
+
+def test_a_fifth_object() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        pipe = asc.TPipe()
+        for _ in range(5):
+            register(pipe, workspace, object_of(), TILE)
+
+    with refused(asc.ArgumentValueError, "at most 4 Matmul objects"):
+        registered(how, kernel=asc.jit(matmul_cube_only=True)(registers.fn))
+
+
+def test_a_workspace_too_small_for_results_in_ub() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        mm = object_of(UB)
+        register(asc.TPipe(), workspace, mm, TILE)
+        mm.set_tensor_a(gm(x))
+        mm.set_tensor_b(gm(x))
+        mm.iterate()
+        mm.get_tensor_c(asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 0, 256))
+
+    with refused(asc.ArgumentValueError, "workspace = 512", "393216 bytes"):
+        registered(how, 512)
+
+
+def test_a_second_object_while_the_first_has_blocks() -> None:
+    """After end() it may start; so it may after iterate_all."""
+
+    def how(x: Any, workspace: Any, register: Any, end: bool = False) -> None:
+        pipe, first, second = asc.TPipe(), object_of(), object_of()
+        for mm in (first, second):
+            register(pipe, workspace, mm, TILE)
+            mm.set_tensor_a(gm(x))
+            mm.set_tensor_b(gm(x))
+        first.iterate()
+        first.get_tensor_c(gm(workspace, asc.float32))
+        if end:
+            first.end()
+        second.iterate_all(gm(workspace, asc.float32))
+
+    cube = asc.jit(matmul_cube_only=True)(registers.fn)
+    registered(lambda *given: how(*given, end=True), kernel=cube)
+    with refused(asc.ArgumentValueError, "another Matmul object has not ended", "end()"):
+        registered(how, kernel=cube)
+
+
+def test_a_kernel_without_cube_cores() -> None:
+    """Where the name does not stand in the kernel the launch has vector cores alone; the error says what to do."""
+
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        asc.adv.register_matmul(asc.TPipe(), workspace, object_of(), TILE)
+
+    @asc.jit
+    def unseen(x: asc.GlobalAddress, workspace: asc.GlobalAddress, how: asc.ConstExpr):
+        how(x, workspace, None)
+
+    with refused(asc.FoundError, "no cube core", "@jit(kernel_type=KernelType.MIX_AIC_1_2)") as caught:
+        registered(how, kernel=unseen)
+    assert caught.value.code == "WRONG_CORE"
+
+
+def test_flags_between_cores_that_belong_to_the_objects() -> None:
+    """One object takes flags 0 and 1; the author's use before it counts too, flag 2 is free."""
+
+    def uses(number: int, first: bool) -> Any:
+        def how(x: Any, workspace: Any, register: Any) -> None:
+            def flag() -> None:
+                asc.cross_core_set_flag(number, 1, asc.PipeID.PIPE_MTE3)
+                asc.cross_core_wait_flag(number)
+
+            if first and asc.ascend_is_aiv():
+                flag()
+            register(asc.TPipe(), workspace, object_of(), TILE)
+            if not first:
+                flag()
+
+        return how
+
+    for first in (True, False):
+        registered(uses(2, first))
+        with refused(asc.SyncError, "flag 1", "belongs to register_matmul", "uses 0 to 1") as caught:
+            registered(uses(1, first))
+        assert caught.value.code == "XFLAG_RESERVED_ID"
