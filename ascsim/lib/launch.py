@@ -45,7 +45,7 @@ def launch(request: Request) -> Report:
         problem = "a kernel cannot launch a kernel; call a jit function without [...] from a kernel"
         raise LaunchError(request.name, problem)
     if now.backend is Backend.NPU:
-        return on_device(request)
+        return on_device(request, now.device)
     if now.observer is not None:
         return now.observer(request, lambda: simulate(request, now))
     return simulate(request, now)

@@ -55,6 +55,9 @@ class Runtime:
         ctypes.memmove(text, b"Ascend910B3\0", 12)
         return ()
 
+    def SetDevice(self, number):
+        return (number.value,)
+
     def GetDeviceCount(self, count):
         ctypes.c_int32.from_address(count.value).value = 1
         return ()
@@ -200,6 +203,15 @@ def test_a_compiled_kernel_is_kept_until_a_global_changes(stand_ins, monkeypatch
     assert [compiled(), compiled()] == [1, 1]
     monkeypatch.setitem(globals(), "SCALE", 4)
     assert [compiled(), compiled()] == [2, 2]
+
+
+def test_the_device_that_is_set_runs_the_launch(stand_ins):
+    set_platform(Backend.NPU, device_id=1)
+    rt = asc.lib.runtime
+    assert (rt.is_model(), rt.is_available(), rt.device_count(), rt.current_device()) == (False, True, 1, 1)
+    rt.set_device(2)
+    kernel[1](7, np.zeros(4, np.float32), 0.5, Limits(low=2, high=-1), 64)
+    assert [entry[1:] for entry in Runtime.log if entry[0] == "SetDevice"] == [(1,), (2,)]
 
 
 @asc.jit

@@ -67,14 +67,18 @@ def _builder() -> list[Lack]:
 
 
 def _device() -> list[Lack]:
-    with front_end.front_end("device") as asc:
-        runtime = asc.lib.runtime
-        runtime.use_npu()
-        try:
-            count = runtime.device_count()
-        except Exception as error:  # the wrapper does not build or load, or the driver refuses
-            return [Lack(f"the runtime library does not load ({type(error).__name__}: {error})", TOOLKIT)]
+    try:
+        count = device_count()
+    except Exception as error:  # the wrapper does not build or load, or the driver refuses
+        return [Lack(f"the runtime library does not load ({type(error).__name__}: {error})", TOOLKIT)]
     return [] if count > 0 else [Lack("no device", "an Atlas A2 or A3 card with its driver; `npu-smi info` lists it")]
+
+
+def device_count() -> int:
+    """How many devices the runtime library finds; raises what it raises."""
+    with front_end.front_end("device_count") as asc:
+        asc.lib.runtime.use_npu()
+        return int(asc.lib.runtime.device_count())
 
 
 def require(operation: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from ascsim.report.table import Report
 
 from ..request import Request
+from ..settings import current_settings
 from .device import on_device
 
 # relative and absolute difference allowed
@@ -60,11 +61,16 @@ class Comparison:
         return "\n".join(lines)
 
 
+def on_the_device_set(request: Request) -> Report:
+    """Launch on the device of the settings in force."""
+    return on_device(request, current_settings().device)
+
+
 @dataclass
 class Comparing:
     """An observer of launches (`settings(observer=...)`) that gathers a `Comparison` of each."""
 
-    launch: Callable[[Request], Report] = on_device
+    launch: Callable[[Request], Report] = on_the_device_set
     comparisons: list[Comparison] = field(default_factory=list)
 
     def __call__(self, request: Request, run: Callable[[], Report]) -> Report:

@@ -51,8 +51,8 @@ def choose(platform: Platform | None, number: int | None) -> Platform:
     return actual
 
 
-def on_device(request: Request) -> Report:
-    """Run what is asked for on a device. Arguments are checked as for the simulator, before anything is compiled.
+def on_device(request: Request, number: int) -> Report:
+    """Run what is asked for on device `number`. Arguments are checked as by the simulator before anything is compiled.
 
     Raises BackendError for what is missing here, for what pyasc refuses, and for what it would compile to something
     else than the kernel says: a wrong result without a word is no use. The stream of the launch is a label of the
@@ -66,6 +66,8 @@ def on_device(request: Request) -> Report:
     with front_end(request.name) as asc:
         runtime = asc.lib.runtime
         runtime.use_npu()
+        if runtime.current_device() != number:
+            runtime.set_device(number)
         actual = runtime.current_platform()
         runtime.set_soc_version(asc.runtime.config.Platform(actual))
         rebinding = Rebinding(asc, device_maker(asc, request.function))

@@ -16,6 +16,7 @@ from typing import Any
 from ascsim.hw.errors import ArgumentTypeError, BackendError, NotSimulatedError
 from ascsim.hw.soc import soc
 
+from ..npu import availability
 from ..platform import Backend, Platform
 from ..settings import change, current_settings
 from . import support
@@ -43,12 +44,12 @@ def is_model() -> bool:
 
 def is_initialized() -> bool:
     """Whether the backend is ready; the simulator always is."""
-    return is_model()
+    return is_available()
 
 
 def is_available() -> bool:
     """Whether the backend can be used."""
-    return is_model()
+    return is_model() or not availability.lacks()
 
 
 def set_soc_version(soc_verison: Platform) -> None:
@@ -131,8 +132,11 @@ def reset_device(device_id: int | None = None) -> None:
 
 
 def device_count() -> int:
-    """How many devices there are: one machine is simulated."""
-    return 1
+    """How many devices there are: one machine is simulated, or those that the vendor's library finds."""
+    if is_model():
+        return 1
+    availability.require("device_count")
+    return availability.device_count()
 
 
 def device_info(
