@@ -32,6 +32,11 @@ def tree(x: np.ndarray) -> np.ndarray:
 
 def extreme(x: np.ndarray, active: np.ndarray, greatest: bool) -> tuple[np.ndarray, np.ndarray]:
     """The bits of the greatest (or least) active element along the last axis, and where it stands."""
+    if active.all():
+        at = x.argmax(-1) if greatest else x.argmin(-1)  # of numpy's, too: the first NaN wins
+        value = np.take_along_axis(x, at[..., None], -1)[..., 0]
+        if value.all():  # of zeros the sign counts
+            return value.view(f"i{x.itemsize}"), at
     bits = x.view(f"i{x.itemsize}")
     limits = np.iinfo(bits.dtype)
     keys = bits ^ ((bits >> (8 * x.itemsize - 1)) & limits.max)  # integers in the order of the numbers
@@ -79,7 +84,9 @@ class Lanes:
         )
 
     def read(self) -> np.ndarray:
-        """A copy: (repeats, lanes)."""
+        """(repeats, lanes); not to be written to."""
+        if self.active.all():
+            return self.view.reshape(self.shape)
         out = np.full(self.shape, -0.0, self.view.dtype)
         out[:, self.columns] = self.view.reshape(self.times, -1)[:, self.columns]
         return out

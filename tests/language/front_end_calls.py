@@ -54,6 +54,7 @@ OPERANDS |= {
     "turning": "asc.LoadData2dTransposeParams(0, 1, 0, 0, 0, 0)",
     "constant": "asc.InitConstValueParams(1, 1, 0, 0)",
     "product": "asc.MmadParams(16, 16, 16, True, 0, False, False, False)",
+    "onto": "asc.MmadParams(unit_flag=0, cmatrix_source=False, cmatrix_init_val=False)",
     "storing": "asc.FixpipeParamsV220(16, 16, 16, 16, False)",
     "layout": "asc.FixpipeConfig(asc.CO2Layout.ROW_MAJOR)",
     "shape": "asc.ShapeInfo(asc.array(asc.uint32, [8, 8]))",
@@ -455,7 +456,7 @@ _rows(
 _rows("load_data_with_sparse", ["b2c, b1c, b1b, loading"], ["b2c, b1c, b1b", "b2c, b1c, 3, loading"])
 _rows(
     "mmad",
-    ["co1, a2, b2, product", "co1, a2, b2, c2, product", "co1, a2, b2, params=product"],
+    ["co1, a2, b2, product", "co1, a2, b2, c2, onto", "co1, a2, b2, params=product"],
     ["co1, a2, b2", "co1, a2, 3, product", "co1, a2, b2, unary", "co1, a2, b2, c2, product, 1"],
 )
 _rows("mmad_with_sparse", ["co1i, a2c, b2c, product"], ["co1i, a2c, b2c", "co1i, a2c, 3, product"])

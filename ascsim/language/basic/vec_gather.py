@@ -44,6 +44,7 @@ class Call(NamedTuple):
     positions: np.ndarray  # which offset each has
     pieces: tuple[Piece, ...]  # footprint of the offsets
     times: int
+    known: list[Any]  # the offsets of the last issue and its plan; empty at first
 
 
 def gather(
@@ -85,6 +86,16 @@ def gather(
         pitch = _stride(core, "gather", "dst_rep_stride", dst_rep_stride, 0xFFFF, site)
     if not works:
         return
+    key = ("gather", source, offsets, base, tuple(works), pitch)
+    call = to.plans.get(key) or to.keep(key, _elements(core, to, source, offsets, base, works, pitch, site))
+    _issue(core, call, site)
+
+
+def _elements(
+    core: Core, to: Place, source: Place, offsets: Place, base: int, works: list[Work], pitch: int, site: Site
+) -> Call:
+    """A call of gather, whatever its offsets say."""
+    size, lanes = to.dtype.size, lanes_of(to.dtype)
     target = Strided("dst", to, 1, pitch)
     write = region(core, target, 0, parts([target], works), "gather", site)
     positions, targets, pieces = [], [], []
@@ -98,7 +109,7 @@ def gather(
         pieces += [_rows(start + a * OFFSET, (b - a) * OFFSET, lanes * OFFSET, times) for a, b in runs]
         first += times
     at, grains = np.concatenate(positions), np.concatenate(targets)
-    _issue(core, Call("gather", source, offsets, write, size, base, grains, at, tuple(pieces), first), site)
+    return Call("gather", source, offsets, write, size, base, grains, at, tuple(pieces), first, [])
 
 
 def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: Any) -> None:
@@ -126,12 +137,21 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
     if not times:
         zero(core, "repeat_times", "gatherb", site)
         return
+    key = ("gatherb", source, offsets, times, block, pitch)
+    call = to.plans.get(key) or to.keep(key, _blocks(core, to, source, offsets, times, block, pitch, site))
+    _issue(core, call, site)
+
+
+def _blocks(
+    core: Core, to: Place, source: Place, offsets: Place, times: int, block: int, pitch: int, site: Site
+) -> Call:
+    """A call of gatherb, whatever its offsets say."""
     target = Strided("dst", to, block, pitch)
     write = region(core, target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "gatherb", site)
     grains = to.start // BLOCK + np.arange(times)[:, None] * pitch + np.arange(8) * block
     pieces = (_rows(offsets.start, times * 8 * OFFSET, 0, 1),)
     at = np.arange(times * 8)
-    _issue(core, Call("gatherb", source, offsets, write, BLOCK, 0, grains.reshape(-1), at, pieces, times), site)
+    return Call("gatherb", source, offsets, write, BLOCK, 0, grains.reshape(-1), at, pieces, times, [])
 
 
 def _places(
@@ -199,8 +219,12 @@ def _issue(core: Core, call: Call, site: Site) -> None:
     if end * OFFSET > call.offsets.nbytes:
         text = f"the offsets have {call.offsets.nbytes // OFFSET} elements, {end} are needed"
         report(core, "OOB_BUF", text, site, name)
+    now = call.offsets.array(end)
+    if call.known and np.array_equal(call.known[0], now):  # a loop that gathers by one table
+        core.issue(call.known[1], site)
+        return
     known = core.region("UB", call.pieces, f"{name}: offsets", site)
-    starts = call.offsets.array(end)[call.positions].astype(np.int64) + call.base
+    starts = now[call.positions].astype(np.int64) + call.base
     _check(core, call, starts, site)
     sources = (src.start + starts) // grain
     read = core.region("UB", _runs(sources, grain), f"{name}: src", site)
@@ -211,7 +235,11 @@ def _issue(core: Core, call: Call, site: Site) -> None:
     def run() -> None:
         grains[call.targets] = grains[sources]
 
-    core.issue(Plan(name, pipe, (read, known), (call.write,), run, core.device.cost.vector(call.times)), site)
+    plan = Plan(name, pipe, (read, known), (call.write,), run, core.device.cost.vector(call.times))
+    if not core.told:  # as in `Place.keep`
+        call.known[:] = now.copy(), plan
+    core.told = False
+    core.issue(plan, site)
 
 
 def _check(core: Core, call: Call, starts: np.ndarray, site: Site) -> None:

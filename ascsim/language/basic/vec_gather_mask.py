@@ -50,6 +50,14 @@ class Call(NamedTuple):
     operation: str = NAME
 
 
+class Known(NamedTuple):
+    """What was worked out for a call: for these bits of a pattern in memory (None: a built-in one)."""
+
+    bits: np.ndarray | None
+    plan: Plan
+    kept: int  # elements
+
+
 def gather_mask(
     dst: Any,
     src0: Any,
@@ -130,10 +138,22 @@ def _pattern(core: Core, pattern: Any, to: Place, site: Site) -> Place | int:
 def gathered(core: Core, call: Call, site: Site) -> int:
     """Issue the instruction; returns how many elements it keeps, for which S is to wait."""
     ready(core, site)
+    src0, pattern = call.src0, call.pattern
+    footprint, bits = (None, None) if isinstance(pattern, int) else _read_bits(core, call, pattern, site)
+    form = (src0.place, src0.block, src0.repeat, pattern, call.length, call.times, call.pattern_stride)
+    known = call.dst.plans.get((call.operation, form))
+    if known is None or not (bits is None or np.array_equal(known.bits, bits)):
+        known = call.dst.keep((call.operation, form), _worked_out(core, call, footprint, bits, site))
+    core.issue(known.plan, site)
+    return known.kept
+
+
+def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarray | None, site: Site) -> Known:
+    """The plan of a call whose bits are known."""
     to, src0, size, operation = call.dst, call.src0, call.src0.size, call.operation
     per_block = BLOCK // size
     reads = [region(core, src0, 0, parts([src0], [(((0, call.length),), call.times)]), operation, site)]
-    selected = _selected(core, call, reads, site)
+    selected = _selected(call, bits)
     lane, repeat = np.arange(call.length), np.arange(call.times)[:, None]
     where = repeat * src0.repeat * per_block + lane // per_block * src0.block * per_block + lane % per_block
     sources = (src0.place.start // size + where)[selected]
@@ -152,16 +172,14 @@ def gathered(core: Core, call: Call, site: Site) -> int:
     def run() -> None:
         elements[to.start // size :][:kept] = elements[sources]
 
-    core.issue(Plan(operation, core.pipes["V"], reads, writes, run, core.device.cost.vector(call.times)), site)
-    return kept
+    if footprint is not None:
+        reads.append(footprint)
+    plan = Plan(operation, core.pipes["V"], reads, writes, run, core.device.cost.vector(call.times))
+    return Known(None if bits is None else bits.copy(), plan, kept)
 
 
-def _selected(core: Core, call: Call, reads: list[Region], site: Site) -> np.ndarray:
-    """Which elements are kept: (repeats, elements). A pattern in memory joins what is read."""
-    pattern = call.pattern
-    if isinstance(pattern, int):
-        row = np.resize(np.array(PATTERNS[pattern], np.bool_), call.length)
-        return np.broadcast_to(row, (call.times, call.length))
+def _read_bits(core: Core, call: Call, pattern: Place, site: Site) -> tuple[Region, np.ndarray]:
+    """The footprint of a pattern in memory, and its bytes: (repeats, bytes of one)."""
     word = pattern.dtype.size
     length = -(-call.length // (8 * word)) * word  # bytes a repeat
     pitch = call.pattern_stride * BLOCK
@@ -170,10 +188,19 @@ def _selected(core: Core, call: Call, reads: list[Region], site: Site) -> np.nda
     end = (times - 1) * pitch + length
     if end > pattern.nbytes:
         report(core, "OOB_BUF", f"src1_pattern has {pattern.nbytes} bytes, {end} are read", site, call.operation)
-    reads.append(core.region("UB", (piece,), f"{call.operation}: src1_pattern", site))
+    footprint = core.region("UB", (piece,), f"{call.operation}: src1_pattern", site)
     assert pattern.memory is not None
-    data = np.ndarray((call.times, length), np.uint8, pattern.memory.bytes.data, pattern.start, (pitch, 1))
-    return np.unpackbits(data, axis=1, bitorder="little")[:, : call.length].astype(np.bool_)
+    memory = pattern.memory.bytes.data
+    return footprint, np.ndarray((call.times, length), np.uint8, memory, pattern.start, (pitch, 1))
+
+
+def _selected(call: Call, bits: np.ndarray | None) -> np.ndarray:
+    """Which elements are kept: (repeats, elements)."""
+    if isinstance(call.pattern, int):
+        row = np.resize(np.array(PATTERNS[call.pattern], np.bool_), call.length)
+        return np.broadcast_to(row, (call.times, call.length))
+    assert bits is not None
+    return np.unpackbits(bits, axis=1, bitorder="little")[:, : call.length].astype(np.bool_)
 
 
 def _overtaken(core: Core, call: Call, sources: np.ndarray, selected: np.ndarray, site: Site) -> None:
