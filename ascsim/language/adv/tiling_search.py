@@ -134,7 +134,8 @@ def _sizes(problem: Problem, axis: int) -> list[int]:
         return [fixed] if fixed <= problem.whole[axis] else []
     low, high = problem.single[axis]
     if axis < 2:
-        low = max(low, problem.lowest(axis) - SIDE + 1)  # a block is no larger than the part, rounded up
+        widest = max(SIDE, problem.product.b.c0) if axis else SIDE
+        low = max(low, problem.lowest(axis) - widest + 1)  # a block is no larger than the part, rounded up
     if axis == 2 and not problem.split_k:
         return [shape] if low <= shape <= high else []
     step = _steps(problem)[axis]

@@ -284,3 +284,18 @@ def test_platforms() -> None:
     assert host.PlatformAscendCManager.get_instance("Ascend910B4").soc.aic == 20
     with asc.settings(platform="Ascend910B3"):
         assert host.PlatformAscendCManager.get_instance().soc.name == "Ascend910B3"
+
+
+def test_int8_blocks_as_wide_as_the_columns_they_are_loaded_in() -> None:
+    """Rows of B have whole columns of 32 int8: 38 columns fill a block of 64, 32 do not; rows of A come in 16."""
+    for case, found in (
+        (Case(64, 38, 64, "int8", base=(-1, 64, -1)), True),
+        (Case(16, 2, 64, "int8", base=(-1, 32, -1)), True),
+        (Case(64, 32, 64, "int8", base=(-1, 64, -1)), False),
+        (Case(64, 38, 64, "half", base=(-1, 64, -1)), False),
+        (Case(33, 64, 64, "int8", base=(64, -1, -1)), False),
+    ):
+        tiling = tiling_of(tiler(case, host.MatmulApiTiling))
+        assert exists(case) == found
+        assert (tiling is not None) == found
+        assert tiling is None or (broken(case, tiling) == [] and tiling["base_n"] == case.base[1])
