@@ -125,7 +125,12 @@ def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]
     stuck = sorted(waiters, key=lambda waiter: waiter.core.serial)
     lines = [waiter.why() + "".join(f"; {text}" for text in (describe(waiter.core),) if text) for waiter in stuck]
     serials = {waiter.core.serial for waiter in stuck}
-    ended = [device.core_name(p.serial) for p in device.places if p.serial not in serials]
+    serve = {core.serial for core in device.servers.cores.values()}
+    ended = [
+        device.core_name(p.serial) + " (its text: it serves)" * (p.serial in serve)
+        for p in device.places
+        if p.serial not in serials
+    ]
     rest = f"; ended before: {', '.join(ended[:8])}{' ...' if len(ended) > 8 else ''}" if ended else ""
     text = f"DEADLOCK ({kind}): {'; '.join(lines)}{rest}; {TIMEOUT}"
     finding, _ = device.enter(Finding("DEADLOCK", text, waiters[0].core.name, operation))

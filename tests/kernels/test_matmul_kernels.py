@@ -137,6 +137,29 @@ def test_alone_a_cube_core_runs_all_of_the_text() -> None:
     assert seen == [("aic", "before"), ("aic", "after")] * 2
 
 
+@asc.jit(kernel_type=config.KernelType.MIX_AIC_1_2)
+def stuck(a: asc.GlobalAddress, c: asc.GlobalAddress, space: asc.GlobalAddress, serves: asc.ConstExpr[bool]):
+    """The cube core does not come to register_matmul, or is expected to come back from it."""
+    if serves:
+        registered(space)
+        if asc.ascend_is_aic():
+            asc.cross_core_set_flag(4, 2, asc.PipeID.PIPE_FIX)
+        if asc.ascend_is_aiv():
+            asc.cross_core_wait_flag(4)
+    elif asc.ascend_is_aiv():
+        multiply(registered(space), gm(a), gm(a), gm(c))
+
+
+def test_a_cube_core_that_does_not_serve_or_does_nothing_else() -> None:
+    a, _, _, c = matrices()
+    with pytest.raises(asc.DeadlockError, match=r"aiv 0 sends a message to aic 0 .*, which does not serve"):
+        stuck[1](a, c, workspace(), False)
+    with pytest.raises(
+        asc.DeadlockError, match=r"aiv 0 waits for flag 4 .* ended before: aic 0 \(its text: it serves\)"
+    ):
+        stuck[1](a, c, workspace(), True)
+
+
 # --- what is ordered -------------------------------------------------------------------------------------------------
 
 
