@@ -1,6 +1,122 @@
-"""The pytest plugin under the name that `-p ascsim.testing.plugin` gives; see `_ascsim_pytestplugin`, which holds it.
+"""pytest plugin, loaded by its entry point, or with `-p ascsim.testing.plugin`.
 
-The entry point has the same name, so that the plugin is registered once however it is asked for.
+--ascsim-checks=default|strict|off   the checks of every launch in the tests (a test's own `asc.settings` still rule).
+--ascsim-alias            test files and conftest files may `import asc`: it means ascsim.
+--ascsim-backend=Model    the backend is set before any test, and stands in for the NPU: a test that is parametrised
+                          with Backend.NPU (or with the text "NPU" under the name `backend`) gets Backend.Model, and
+                          so takes CPU tensors. The identifier of the test keeps saying NPU.
+
+The fixture `ascsim_reports` is the list of the reports of the test's launches, in order. Faults of failed tests are
+listed in the terminal summary with the source lines concerned; warnings are Python's, which pytest lists itself.
 """
 
-from _ascsim_pytestplugin import *
+from __future__ import annotations
+
+import linecache
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+
+from ascsim import alias
+from ascsim.hw.checks import Checks
+from ascsim.hw.findings import locate
+from ascsim.lib.platform import Backend
+from ascsim.lib.settings import set_platform, settings
+from ascsim.report.table import Report
+
+REPORTS = pytest.StashKey["list[Any]"]()
+CHECKS = ("default", "strict", "off")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ascsim", "kernels on the simulator")
+    group.addoption("--ascsim-checks", choices=CHECKS, help="checks of every launch in the tests")
+    group.addoption("--ascsim-alias", action="store_true", help="serve `import asc` from ascsim")
+    group.addoption("--ascsim-backend", choices=["Model"], help="backend of every test, in place of the NPU too")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """The conftest files named on the command line are imported before `pytest_configure`."""
+    if early_config.known_args_namespace.ascsim_alias:
+        alias.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("ascsim_alias"):
+        alias.install()
+    if config.getoption("ascsim_backend"):
+        set_platform(Backend.Model)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if config.getoption("ascsim_alias"):
+        alias.uninstall()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    if not config.getoption("ascsim_backend"):
+        return
+    for item in items:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        for name, value in parameters.items():
+            if value is Backend.NPU or (name == "backend" and value == Backend.NPU.value):
+                parameters[name] = type(value)(Backend.Model.value)
+
+
+# ------------------------------------------------------------------ launches of a test
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A list for the reports of the test's launches, and the checks that the command line names."""
+    item.stash[REPORTS] = []
+    chosen = item.config.getoption("ascsim_checks")
+    changes: dict[str, Any] = {"reports": item.stash[REPORTS]}
+    if chosen is not None:
+        changes["checks"] = Checks() if chosen == "default" else getattr(Checks, chosen)()
+    with settings(**changes):
+        yield
+
+
+@pytest.fixture
+def ascsim_reports(request: pytest.FixtureRequest) -> Iterator[list[Report]]:
+    """The reports of this test's launches, in order; that of a launch which raised tells how far it came."""
+    reports = request.node.stash[REPORTS]
+    with settings(reports=reports):
+        yield reports
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, None]:
+    """Hand the faults of a failed test to the summary, as plain values that another process can send."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        raised = getattr(call.excinfo.value, "finding", None) if call.excinfo is not None else None
+        found = [f for launch in item.stash.get(REPORTS, []) for f in launch.findings if f.severity == "fault"]
+        if raised is not None and raised not in found:
+            found.append(raised)
+        report.ascsim_faults = [_plain(finding) for finding in found]
+
+
+def _plain(finding: Any) -> dict[str, Any]:
+    return {"text": finding.text(), "places": [list(locate(site)) for site in finding.sites if site is not None]}
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The faults of the failed tests, with their source lines."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    failed = [report for report in reports if getattr(report, "ascsim_faults", None)]
+    if not failed:
+        return
+    terminalreporter.section("kernel faults")
+    for report in failed:
+        terminalreporter.write_line(report.nodeid)
+        for fault in report.ascsim_faults:
+            terminalreporter.write_line(f"  {fault['text']}")
+            for file, line in dict.fromkeys(map(tuple, fault["places"])):
+                name = file.replace("\\", "/").rsplit("/", 1)[-1]
+                terminalreporter.write_line(f"    {name}:{line}  {linecache.getline(file, line).strip()}")

@@ -213,23 +213,3 @@ def test_checks_off(said):
     assert code == 0, output
     assert "3 passed" in output
     assert "kernel faults" not in output
-
-
-def test_a_run_without_kernels_does_not_import_the_package(tmp_path):
-    code = (
-        "import sys, pytest\n"
-        "assert pytest.main(['-q', '-p', '_ascsim_pytestplugin', '--co', '-p', 'no:cacheprovider', '--noconftest',"
-        " '-c', sys.argv[1]]) == 5\n"
-        "assert 'ascsim' not in sys.modules and 'numpy' not in sys.modules\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    environment.pop("PYTEST_ADDOPTS", None)
-    done = subprocess.run(
-        [sys.executable, "-c", code, os.devnull],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
