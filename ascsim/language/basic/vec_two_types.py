@@ -16,7 +16,7 @@ from ...hw.instruction import Plan
 from ...hw.soc import RESERVED
 from .. import mixed, values
 from ..core.dtype import float16, int8, int32, uint8
-from ..core.place import report, running
+from ..core.place import index, report, running
 from ..forms import FORMS_DOC, Row, build, finish
 from ..masks import ALL_LANES, Work, lanes_or_bits
 from ..operand import Strided
@@ -56,6 +56,7 @@ def _plan(
     if times is not None or params is not None:
         key = (extra,)
         return mixed.plan_by_mask(core, row, tensors, legal, make, key, count, times, params, set_mask, site)
+    count = index(count, row.name, "count")
     places = mixed.places_of(tensors)
     plan: Plan | None = None if places is None else places[0].plans.get((row, extra, count, *places[1:]))
     if plan is None:

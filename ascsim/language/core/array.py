@@ -9,6 +9,8 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError, ArrayIndexError
 from .dtype import DataType
 from .ir_value import PlainValue, to_index, value
 
+LONGEST = (1 << 31) - 1  # elements
+
 
 class Array:
     """Elements of one type: `a[i]` is a run-time scalar, `a[i] = v` converts to the type, `len(a)` is fixed."""
@@ -56,6 +58,9 @@ def array(dtype: DataType, length_or_values: int | Sequence[Any], fill_value: An
         length = to_index(length_or_values, "array", "length")
         if length <= 0:
             raise ArgumentValueError("array", "is empty", operand="length", value=length, rule="at least 1", nearest=1)
+        if length > LONGEST:
+            rule = f"at most {LONGEST}, an int32"
+            raise ArgumentValueError("array", operand="length", value=length, rule=rule, nearest=LONGEST)
         fill = None if fill_value is None else value(fill_value, dtype, "array")
         return Array(dtype, [fill] * length)
     if fill_value is not None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
+from contextlib import suppress
 from typing import Any
 
+import front_end_calls as table
 import numpy as np
 import pytest
-from basic_machine import at, launch, ub
+from basic_machine import at, launch, ub, whole
 
+import ascsim as asc
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import LaunchError, SimulatorError
 from ascsim.language.core import (
@@ -31,6 +34,7 @@ from ascsim.language.core import (
 )
 from ascsim.language.core import dtype as dt
 
+ALL = {name: getattr(asc.adv if "." in name else asc, name.rpartition(".")[2]) for name in table.ACCEPTED}
 MODULES = "block_sync common data_copy sys_var vec_binary vec_binary_scalar vec_duplicate vec_unary".split()
 FUNCTIONS = {
     name: getattr(module, name)
@@ -55,7 +59,8 @@ JUNK = [
     {},
 ]
 JUNK += [object(), print, int, np.zeros(3), np.float32(2), True, {1: 2}, 3j]
-DRAWS = 150  # calls a form; each argument is junk or something that another argument may be
+DRAWS = 40  # calls a form; each argument is junk or something that another argument may be
+FEW = 5  # calls made of a legal one; an argument or two are junk
 
 
 def legal(address: Any) -> list[Any]:
@@ -72,29 +77,62 @@ def forms(function: Any) -> list[inspect.Signature]:
     return list(getattr(function, "__overloads__", None) or [inspect.signature(function)])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+def tried(function: Any, arguments: list[Any], named: dict[str, Any]) -> None:
+    """Make a call; what it raises is an error of the package, or Python's because it does not fit the signature."""
+    try:
+        function(*arguments, **named)
+    except SimulatorError:
+        pass
+    except Exception as error:
+        step = error.__traceback__
+        while step is not None and step.tb_next is not None:
+            step = step.tb_next
+        if not (isinstance(error, TypeError) and step is not None and step.tb_frame.f_code.co_filename == __file__):
+            raise AssertionError(f"{function.__name__}{tuple(arguments)} {named or ''}: {error!r}") from error
+
+
+def fuzzed(body: Any, kind: str) -> None:
+    """Run a kernel of such calls: what they leave behind may be reported at its end."""
+    with suppress(SimulatorError):
+        launch(body, np.ones(4096, np.float32), checks=Checks.collect(), kind=kind)
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_an_error_of_a_junk_call_is_one_of_the_package(name):
-    function, draw = FUNCTIONS[name], random.Random(name)
-    array = np.ones(64, np.float32)
-    for form in forms(function):
-        for _ in range(DRAWS if form.parameters else 1):
-            arguments: list[Any] = []
+    """All arguments at random; then an argument or two of calls that are accepted."""
+    function, draw = ALL[name], random.Random(name)
+    kind = "aic" if name in table.CUBE else "aiv"
 
-            def body(address, form=form, arguments=arguments):
-                good = legal(address)
+    def anything(address):
+        good = legal(address)
+        for form in forms(function):
+            for _ in range(DRAWS if form.parameters else 1):
                 chosen = {key: draw.choice(draw.choice([JUNK, good, good])) for key in form.parameters}
-                arguments.append(chosen)
                 if name == "set_vector_mask":  # two of its parameters can only be named
-                    function(**chosen)
+                    tried(function, [], chosen)
                 else:
-                    function(*chosen.values())
+                    tried(function, list(chosen.values()), {})
 
-            try:
-                launch(body, array.copy(), checks=Checks.collect())
-            except SimulatorError:
-                pass
-            except Exception as error:
-                raise AssertionError(f"{name}{tuple(arguments[-1].values())}: {error!r}") from error
+    def nearly_right(address):
+        if kind == "aiv":
+            whole("UB", np.zeros(180 << 10, np.uint8))
+        good = legal(address)
+        space = {"asc": asc, "given": lambda *arguments, **named: (list(arguments), named)}
+        for call in table.ACCEPTED[name]:
+            for operand, line in table.needed(call).items():
+                space[operand] = eval(line, space)
+                if operand.startswith("g") and len(operand) == 2:
+                    space[operand].set_global_buffer(address, 4096)
+            for _ in range(FEW):
+                arguments, named = eval(f"given({call})", space)
+                slots = [*range(len(arguments)), *named]
+                for slot in draw.choices(slots, k=draw.choice([1, 1, 2])) if slots else []:
+                    holder = arguments if isinstance(slot, int) else named
+                    holder[slot] = draw.choice(draw.choice([JUNK, JUNK, good]))
+                tried(function, arguments, named)
+
+    fuzzed(anything, kind)
+    fuzzed(nearly_right, kind)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
