@@ -85,11 +85,11 @@ class Flow:
         dst = flag.dst
         if flag.tokens and dst.parked is None and dst.slot:  # the usual case, in one piece
             clock, known, time = flag.tokens.popleft()
-            source = flag.src.slot
-            if dst.clock[source] >= clock[source] > 0:
+            before = dst.clock
+            dst.clock = after = self.join(before, clock)
+            if after == before:
                 notes.redundant(self, flag, clock, site or author(2))
             flag.row.taken = clock
-            dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
                 dst.known = merge(dst.known, known)
             if time > dst.free:  # `Pipe.rest`, in place

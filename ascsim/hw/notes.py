@@ -55,7 +55,9 @@ def _dead(core: Core, earlier: Access, me: Access, where: str) -> None:
 
 def redundant(core: Core, flag: Flag, clock: Clock, site: Site) -> None:
     """A wait that found what its pipe knew; a note where the pair before it of this event carried the same."""
-    if flag.holder or flag.row.taken != clock or _again(core, "SYNC_REDUNDANT", flag.last_set, site):
+    if flag.holder or flag.row.taken != clock or not clock[flag.src.slot]:
+        return
+    if _again(core, "SYNC_REDUNDANT", flag.last_set, site):
         return
     text = (
         f"{flag.name} on {core.name}, set at {place(flag.last_set)} and waited for at {place(site)}: {flag.src.name} "
