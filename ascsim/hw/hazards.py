@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import deadlock
+from . import deadlock, serving
 from .events import EVENT_NUMBER
 from .findings import place
 from .intervals import DIRTY, WHOLE_LINE
@@ -91,12 +91,15 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
     tail = ""
     if code == "GM_RACE_WW" and (b - a < 32 or min(b - a, me[3].gm.block) != me[3].gm.block):
         tail = "; hint tail: whole 32-byte blocks reach into the neighbour's share, data_copy_pad stores single bytes"
+    pipe, line, later = device.pipe_name(earlier), _line(first), _line(second)
+    cure = serving.remedy(device, earlier[5], pipe, line, core.serial, later) or (
+        f"Needs cross_core_set_flag on pipe {pipe} after line {line} on {other} and cross_core_wait_flag before line "
+        f"{later} on {core.name}, or sync_all between"
+    )
     message = (
         f"{code} on GM {array.name}[{a}:{b}): {core.name}: {me[3].name}, {second} ({_pipe(core, me)}) {verb} what "
         f"{other}: {earlier[3].name}, {first} {was}; nothing orders the two cores"
-        f"{'' if changed else ', though the bytes stay the same'}. Needs cross_core_set_flag on pipe "
-        f"{device.pipe_name(earlier)} after line {_line(first)} on {other} and cross_core_wait_flag before line "
-        f"{_line(second)} on {core.name}, or sync_all between{tail}"
+        f"{'' if changed else ', though the bytes stay the same'}. {cure}{tail}"
     )
     core.report(code, message, earlier[2], me[2], operation=me[3].name, severity=severity)
 

@@ -255,6 +255,32 @@ def test_a_result_is_not_there_for_the_other(met: bool) -> None:
         np.testing.assert_array_equal(c[1], c[0] + 1)
 
 
+def test_the_cure_of_a_race_with_a_server_is_one_for_vector_cores() -> None:
+    def early(mm: Any, a: Any, b: Any, made: Any, c: Any) -> None:
+        if first():
+            multiply(mm, a, b, c, sync=False)
+            plus_one(c[AREA:], c)
+
+    def other(mm: Any, a: Any, b: Any, made: Any, c: Any) -> None:
+        if first():
+            plus_one(made, a)
+        else:
+            multiply(mm, made, b, c)
+
+    def own(mm: Any, a: Any, b: Any, made: Any, c: Any) -> None:
+        if first():
+            asc.data_copy(room(asc.float32, 0), c, AREA)
+            multiply(mm, a, b, c)
+
+    for body, cure in (
+        (early, r"Needs a wait for the end of the call of line \d+ .* before line \d+"),
+        (other, r"set_flag on pipe MTE3 after line \d+ on aiv 0 .* on the vector core that makes that call$"),
+        (own, r"pipe MTE2 after .* on aiv 0 .*; on that core itself set_flag\(HardEvent.MTE2_MTE3, id\) and its wait"),
+    ):
+        with pytest.raises(asc.FoundError, match=cure):
+            launch(body, asc.Checks())
+
+
 @pytest.mark.parametrize("sync", [True, False])
 def test_operands_must_not_be_overwritten_before_they_are_read(sync: bool) -> None:
     def body(mm: Any, a: Any, b: Any, made: Any, c: Any) -> None:
