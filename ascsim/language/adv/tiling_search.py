@@ -1,7 +1,8 @@
 """The tiling of a product: which part each core gets, the blocks of a part, and what of them L1 holds.
 
 A tiling is found wherever one exists: all rules about memories grow with the blocks, so the smallest blocks that are
-allowed decide. Among those that fit, the cheapest by `tiling_cost` wins; of equal ones that with the larger blocks.
+allowed decide. Among those that fit, the cheapest by `tiling_cost` wins; of about equal ones that with the larger
+blocks. The Norm template brings one block at a time to L1, whatever the steps along K.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ AXES = ("m", "n", "k")
 _INT32 = (1 << 31) - 1
 _USUAL = (128, 256, 64)  # the blocks that the page recommends
 _BLOCKS_TRIED = 3  # of the cheapest at first sight
+_EQUAL = 1.05  # costs that differ by less count as equal
 
 
 class Range(NamedTuple):
@@ -190,10 +192,16 @@ def _first_sight(problem: Problem, part: Part) -> float:
         for axis, usual in enumerate(_USUAL)
     )
     block = Block(m, n, k, -(-part.m // m), -(-part.n // n), -(-part.k // k), 2, 2, 2)
+    return max(compute(problem.product, part[:3], block), _one_by_one(problem, part, block))
+
+
+def _one_by_one(problem: Problem, part: Part, block: Block) -> float:
+    """Cycles to bring to L1 what each block needs, in as few loads along K as the template makes."""
     a, b = problem.product.a, problem.product.b
-    loads = one_pass(a, part.m, part.k, block.count_m, 1, a.is_trans) * block.count_n
-    loads += one_pass(b, part.n, part.k, block.count_n, 1, not b.is_trans) * block.count_m
-    return max(compute(problem.product, part[:3], block), loads)
+    along_k = 1 if problem.mdl else block.count_k
+    loads_a = one_pass(a, part.m, part.k, block.count_m, along_k, a.is_trans)
+    loads_b = one_pass(b, part.n, part.k, block.count_n, along_k, not b.is_trans)
+    return loads_a * block.count_n + loads_b * block.count_m
 
 
 def _even(size: int, step: int, low: int, high: int) -> list[int]:
@@ -238,22 +246,22 @@ def _blocks(problem: Problem, part: Part) -> Iterator[Block]:
 
 def _best(problem: Problem, part: Part) -> Cut | None:
     """The cheapest tiling of a part; None where no block fits."""
-    product = problem.product
-    a, b = product.a, product.b
-    blocks, rated = list(_blocks(problem, part)), []
-    once_a = {n: one_pass(a, part.m, part.k, n, 1, a.is_trans) for n in {block.count_m for block in blocks}}
-    once_b = {n: one_pass(b, part.n, part.k, n, 1, not b.is_trans) for n in {block.count_n for block in blocks}}
-    for block in blocks:
-        inner = compute(product, part[:3], block)
-        loads = once_a[block.count_m] * block.count_n + once_b[block.count_n] * block.count_m
-        rated.append((max(inner, loads), -block.m * block.n, -block.n, -block.k, inner, block))
+    rated = []
+    for block in _blocks(problem, part):
+        inner = compute(problem.product, part[:3], block)
+        cycles = max(inner, _one_by_one(problem, part, block))
+        rated.append((cycles, -block.m * block.n, -block.n, -block.k, inner, block))
     rated.sort()
-    best = None
+    ways = []
     for *_, inner, block in rated[:_BLOCKS_TRIED]:
         way = _into_l1(problem, part, block, inner)
-        if way is not None and (best is None or way[0] < best[0]):
-            best = way[0], _cut(problem, part, block, *way[1:])
-    return best and best[1]
+        if way is not None:
+            ways.append((way[0], block, way[1:]))
+    if not ways:
+        return None
+    most = min(cycles for cycles, *_ in ways) * _EQUAL
+    _, block, loads_of = max((way for way in ways if way[0] <= most), key=lambda way: (way[1].k, -way[0]))
+    return _cut(problem, part, block, *loads_of)
 
 
 def _into_l1(problem: Problem, part: Part, block: Block, inner: float) -> tuple[float, Loads, Loads, int] | None:
@@ -291,7 +299,7 @@ def _loads(problem: Problem, part: Part, block: Block, of_a: bool, least: int) -
         steps = {max(least, step) for step in (_quotients(count) if whole_k else (1,))}
         for step in steps:
             groups, along_k = -(-count // step), -(-block.count_k // step_k)
-            cycles = one_pass(matrix, lines, part.k, groups, along_k, turned)
+            cycles = one_pass(matrix, lines, part.k, groups, along_k if problem.mdl else block.count_k, turned)
             resident = whole_k and groups == 1
             smallest = step_k == 1 and step == least
             for db in (1,) if resident or matrix.in_l1 else (1, 2) if smallest else (2,):

@@ -299,3 +299,18 @@ def test_int8_blocks_as_wide_as_the_columns_they_are_loaded_in() -> None:
         assert exists(case) == found
         assert (tiling is not None) == found
         assert tiling is None or (broken(case, tiling) == [] and tiling["base_n"] == case.base[1])
+
+
+@pytest.mark.parametrize("mdl", [False, True])
+def test_blocks_are_not_thin_along_k_where_deeper_ones_cost_the_same(mdl: bool) -> None:
+    """64 fit in half of L0B beside 176 columns; blocks of 16 would need four times the loads of the Norm template."""
+    for m, n, k, trans_b in (
+        (384, 169, 1736, False),
+        (384, 169, 1736, True),
+        (96, 112, 3199, False),
+        (128, 1280, 64, True),
+    ):
+        tiling = tiling_of(tiler(Case(m, n, k, trans_b=trans_b, mdl=mdl), host.MatmulApiTiling))
+        assert tiling["base_k"] >= 64
+    if not mdl:  # each load fetches a row of 32 bytes for every 16 of K: wide blocks of little depth are dear
+        assert tiling_of(tiler(Case(16, 512, 2048, trans_b=True, mdl=False), host.MatmulApiTiling))["base_k"] >= 128
