@@ -19,6 +19,7 @@ from ..hw.memory import Piece, overlap, show_runs
 from . import atomics
 from .core import ir_value
 from .core.dtype import DataType
+from .core.limits import within
 from .core.place import Place, report
 from .core.types import DataCopyPadExtParams, DataCopyPadParams
 
@@ -54,9 +55,7 @@ class Moves(NamedTuple):
 
 def block_count(core: Core, operation: str, count: int, site: Site) -> None:
     """block_count, 0 to 4095."""
-    if count > BLOCK_LIMIT:
-        text = f"block_count = {count}; rule: 0 to {BLOCK_LIMIT}; nearest legal value: {BLOCK_LIMIT}"
-        report(core, "BAD_STRIDE", text, site, operation)
+    within(core, "BAD_STRIDE", "block_count", count, 0, BLOCK_LIMIT, operation, site)
 
 
 def pads_of(core: Core, params: Any, dtype: DataType, site: Site) -> Pads:

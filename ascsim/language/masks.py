@@ -14,6 +14,7 @@ from ..hw.core import ALL_LANES, Core
 from ..hw.errors import ArgumentTypeError
 from ..hw.findings import Site
 from .core import ir_value
+from .core.limits import within
 from .core.place import index, report
 
 WORD = (1 << 64) - 1
@@ -85,12 +86,7 @@ def lanes_or_bits(count: Any, mask: Any, operation: str) -> Any:
 
 def repeats(core: Core, times: Any, operation: str, site: Site) -> int:
     """repeat_times, 0 to 255."""
-    count = index(times, operation, "repeat_times")
-    if not 0 <= count <= REPEAT_LIMIT:
-        nearest = min(max(count, 0), REPEAT_LIMIT)
-        text = f"repeat_times = {count}; rule: 0 to {REPEAT_LIMIT}; nearest legal value: {nearest}"
-        report(core, "BAD_REPEAT", text, site, operation)
-    return count
+    return within(core, "BAD_REPEAT", "repeat_times", times, 0, REPEAT_LIMIT, operation, site)
 
 
 @lru_cache(maxsize=1024)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.watch import Watch, watch
+from ..core.limits import parameters
 from ..core.place import report, running
 from ..core.types import CheckLocalMemoryIAParam
 from ..plans import present
@@ -28,9 +29,7 @@ def check_local_memory_ia(check_params: Any) -> None:
     frame = sys._getframe(1)
     site = (frame.f_code, frame.f_lasti)
     core = running(_NAME)
-    if not isinstance(check_params, CheckLocalMemoryIAParam):
-        rule = "CheckLocalMemoryIAParam"
-        raise ArgumentTypeError(_NAME, "is no parameter object", operand="check_params", value=check_params, rule=rule)
+    parameters(_NAME, check_params, CheckLocalMemoryIAParam, operand="check_params")
     for name, most in (("enable_bit", REGISTERS - 1), ("start_addr", LIMIT), ("end_addr", LIMIT)):
         number = getattr(check_params, name)
         if number > most:

@@ -15,7 +15,8 @@ from ...hw.errors import ArgumentTypeError
 from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import MaskMode
-from ..core.place import index, report, running
+from ..core.limits import within
+from ..core.place import index, running
 from ..masks import ALL_LANES, COUNT, WORD, words
 from ..plans import lanes_of
 from ..signatures import signatures
@@ -55,21 +56,10 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
     if mask_low is not None and mask_high is not None:
         high, low = (index(word, "set_vector_mask", "mask") & WORD for word in (mask_high, mask_low))
     else:
-        count = index(length if mask_high is None else mask_high, "set_vector_mask", "length")
-        if counter:
-            if not 0 <= count <= COUNT:
-                text = (
-                    f"length = {count}; rule: 0 to {COUNT} elements; nearest legal value: {min(max(count, 0), COUNT)}"
-                )
-                report(core, "BAD_MASK", text, site, "set_vector_mask")
-            high, low = 0, count
-        else:
-            lanes = lanes_of(kind)
-            if not 0 <= count <= lanes:
-                nearest = min(max(count, 0), lanes)
-                text = f"length = {count}; rule: 0 to {lanes} lanes of {kind}; nearest legal value: {nearest}"
-                report(core, "BAD_MASK", text, site, "set_vector_mask")
-            high, low = words(count)
+        most, unit = (COUNT, "elements") if counter else (lanes_of(kind), f"lanes of {kind}")
+        given = length if mask_high is None else mask_high
+        count = within(core, "BAD_MASK", "length", given, 0, most, "set_vector_mask", site, unit)
+        high, low = (0, count) if counter else words(count)
     core.mask = (high, low, core.mask[2])
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.ir_value import value
-from ..core.place import Place, report, running
+from ..core.limits import parameters, within
+from ..core.place import Place, running
 from ..core.types import InitConstValueParams
 from ..fractals import BLOCK, FRACTAL
 from ..moves import Side, reach
@@ -40,21 +40,11 @@ def init_const_value(dst: Any, init_const_value_params: Any) -> None:
     site = author(1)
     core = running(NAME)
     params = init_const_value_params
-    if not isinstance(params, InitConstValueParams):
-        raise ArgumentTypeError(
-            NAME,
-            "is no parameter object",
-            operand="init_const_value_params",
-            value=params,
-            rule="InitConstValueParams",
-        )
+    parameters(NAME, params, InitConstValueParams, operand="init_const_value_params")
     where = local(core, dst, "dst", NAME, site, L0 | L1)
     typed(core, where, TYPES, "dst", NAME, site)
     for name in ("repeat_times", "block_num", "dst_gap"):
-        given = getattr(params, name)
-        if given > LIMIT:
-            text = f"{name} = {given}; rule: 0 to {LIMIT}; nearest legal value: {LIMIT}"
-            report(core, "BAD_STRIDE", text, site, NAME)
+        given = within(core, "BAD_STRIDE", name, getattr(params, name), 0, LIMIT, NAME, site)
         if not given and name != "dst_gap":
             zero(core, name, NAME, site)
             return

@@ -20,6 +20,7 @@ from ..columns import Columns, Map
 from ..core.dtype import DataType, float32, int32
 from ..core.enums import TPosition
 from ..core.ir_value import PlainValue, unwrap, value
+from ..core.limits import required
 from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import LoadData3DParamsV2, LoadDataRepeatParam
@@ -80,7 +81,7 @@ def set_load_data_repeat(param: Any) -> None:
     core = running(name)
     if not isinstance(param, LoadDataRepeatParam):
         raise ArgumentTypeError(name, "is no LoadDataRepeatParam", operand="param", value=param)
-    _within(name, "repeat_mode", param.repeat_mode, 0, 1)
+    required(name, "repeat_mode", param.repeat_mode, 0, 1)
     core.state["load3d repeat"] = param
 
 
@@ -88,14 +89,6 @@ def _bits(given: Any, dtype: DataType) -> bytes:
     """The padding register for a number of a type: 8-bit types fill both of its low bytes."""
     raw = dtype.np.type(value(given, dtype, "pad_value").v).tobytes()
     return (raw * 2 if dtype.size == 1 else raw).ljust(4, b"\0")
-
-
-def _within(name: str, operand: str, given: int, low: int, high: int) -> None:
-    if not low <= given <= high:
-        nearest = min(max(given, low), high)
-        raise ArgumentValueError(
-            name, "is out of range", operand=operand, value=given, rule=f"{low} to {high}", nearest=nearest
-        )
 
 
 _known_bits = lru_cache(maxsize=64)(_bits)  # of the integers that LoadData3DParamsV2 brings
@@ -179,11 +172,11 @@ def _legal(core: Core, to: Place, fields: dict[str, int], height: int, width: in
         text = f"dst has type {to.dtype}; rule: a type of 16 or 32 bits where the load transposes, as all to L0B do"
         report(core, "BAD_DTYPE", text, site, NAME)
     for name, given in (("l1_h", height), ("l1_w", width), ("m_start_pt", fields["m_start_pt"])):
-        _within(NAME, name, given, 0, EXTENT_LIMIT)
+        required(NAME, name, given, 0, EXTENT_LIMIT)
     for name in ("stride_w", "stride_h"):
-        _within(NAME, name, fields[name], 1, STRIDE_LIMIT)
+        required(NAME, name, fields[name], 1, STRIDE_LIMIT)
     for name in ("dilation_filter_w", "dilation_filter_h"):
-        _within(NAME, name, fields[name], 1, 255)
+        required(NAME, name, fields[name], 1, 255)
     if fields["k_start_pt"] % c0:
         nearest = fields["k_start_pt"] // c0 * c0
         rule = f"a multiple of {c0} for {to.dtype}"

@@ -16,6 +16,7 @@ from ..core.aipp_types import AippParams
 from ..core.enums import AippInputFormat
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import unwrap
+from ..core.limits import parameters, required
 from ..core.place import Place, index, report, running
 from ..core.types import LoadImageToLocalParams
 from ..moves import reach
@@ -84,9 +85,7 @@ def load_image_to_local(dst: Any, load_data_params: Any) -> None:
     site = author(1)
     core = running(NAME)
     params = load_data_params
-    if not isinstance(params, LoadImageToLocalParams):
-        rule = "LoadImageToLocalParams"
-        raise ArgumentTypeError(NAME, "is no parameter object", operand="load_data_params", value=params, rule=rule)
+    parameters(NAME, params, LoadImageToLocalParams, operand="load_data_params")
     here = local(core, dst, "dst", NAME, site, L1)
     if "aipp" not in core.state:
         raise ArgumentValueError(NAME, "no image has been set", operand="dst", value=dst, rule="set_aipp_functions")
@@ -110,9 +109,7 @@ def _legal(core: Core, planes: list[GlobalTensor], work: Work, params: LoadImage
         limits |= dict.fromkeys(pads[:2], (0, 0))
     for name, (low, high) in limits.items():
         given = getattr(params, name)
-        if not low <= given <= high:
-            nearest, rule = min(max(given, low), high), f"{low} to {high}"
-            raise ArgumentValueError(NAME, "is out of range", operand=name, value=given, rule=rule, nearest=nearest)
+        required(NAME, name, given, low, high)
         if name in even and given % 2:
             rule = f"even for {work.format.name}"
             raise ArgumentValueError(NAME, "is odd", operand=name, value=given, rule=rule, nearest=given - 1)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError, NotSimulatedError
+from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import bfloat16, float16, float32, int8, int32, uint8, uint32
 from ..core.enums import TPosition
+from ..core.limits import parameters
 from ..core.place import Place, report, running
 from ..core.types import LoadData2DParams, LoadData2dTransposeParams, LoadData2dTransposeParamsV2
 from ..fractals import BLOCK, FRACTAL
@@ -55,11 +56,7 @@ def load_data_with_transpose(dst: Any, src: Any, params: Any) -> None:
         if isinstance(params, LoadData2dTransposeParamsV2):
             rule = "this one has LoadData2dTransposeParams"
             raise NotSimulatedError(_TURN, f"LoadData2dTransposeParamsV2 belongs to other chips; {rule}") from None
-        if not isinstance(params, LoadData2dTransposeParams):
-            rule = "LoadData2dTransposeParams"
-            raise ArgumentTypeError(
-                _TURN, "is no parameter object", operand="params", value=params, rule=rule
-            ) from None
+        parameters(_TURN, params, LoadData2dTransposeParams)
         _transposed(core, dst, src, params, site)
         return
     core.issue(plan)
@@ -120,11 +117,7 @@ def load_data_with_sparse(dst: Any, src: Any, idx: Any, load_data_params: Any) -
     """
     site = author(1)
     core = running(_SPARSE)
-    if not isinstance(load_data_params, LoadData2DParams):
-        rule = "LoadData2DParams"
-        raise ArgumentTypeError(
-            _SPARSE, "is no parameter object", operand="load_data_params", value=load_data_params, rule=rule
-        )
+    parameters(_SPARSE, load_data_params, LoadData2DParams, operand="load_data_params")
     if not load_data_params.repeat_times:
         zero(core, "repeat_times", _SPARSE, site)
         return

@@ -14,12 +14,13 @@ import numpy as np
 
 from ...hw import unitflag
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan, Region
 from .. import products
 from ..core.dtype import DataType, bfloat16, float16, float32, int8, int32
 from ..core.enums import TPosition
+from ..core.limits import parameters, required
 from ..core.place import Place, running
 from ..core.types import MmadParams
 from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, up
@@ -105,8 +106,7 @@ def mmad_with_sparse(dst: Any, fm: Any, filter: Any, mmad_params: Any) -> None:
 
 def _plan(core: Core, name: str, dst: Any, fm: Any, filter: Any, bias: Any, params: Any, site: Site) -> Plan | None:
     """The plan of a call; None where there is nothing to do."""
-    if not isinstance(params, MmadParams):
-        raise ArgumentTypeError(name, "is no parameter object", operand="params", value=params, rule="MmadParams")
+    parameters(name, params, MmadParams)
     to = local(core, dst, "dst", name, site, (TPosition.CO1,))
     left = local(core, fm, "fm", name, site, (TPosition.A2,))
     right = local(core, filter, "filter", name, site, (TPosition.B2,))
@@ -125,9 +125,7 @@ def _plan(core: Core, name: str, dst: Any, fm: Any, filter: Any, bias: Any, para
     unit_flag(name, params.unit_flag)
     for what in ("m", "n", "k"):
         size = getattr(params, what)
-        if size > SIZE_LIMIT:
-            rule = f"0 to {SIZE_LIMIT}"
-            raise ArgumentValueError(name, "is out of range", operand=what, value=size, rule=rule, nearest=SIZE_LIMIT)
+        required(name, what, size, 0, SIZE_LIMIT)
         if not size:
             zero(core, what, name, site)
             return None
@@ -152,6 +150,7 @@ class _Multiply:
         self.m, self.n, self.k = params.m, params.n, params.k
         self.pitch = up(self.m, SIDE) * ACCUMULATOR
         self.left, self.right = left, right
+        self.room = products.scratch(core, products.work_type(self.dtype, self.k))
         self.loads: list[Any] = []
 
     def region(self, where: Place, pieces: Any, what: str) -> Region:
@@ -163,37 +162,39 @@ class _Multiply:
         view = tile.view(where.memory).transpose(axes)
         high, wide = view.shape[0] * view.shape[1], view.shape[2] * view.shape[3]
         rows = room[: high * wide]
-        rounding = self.core.state.get("hf32")
-        self.loads.append(products.loader(view, self.dtype, rows.reshape(view.shape), rounding))
+        self.loads += products.loader(view, self.dtype, rows, self.room.raw, self.core.state.get("hf32"))
         return rows.reshape(high, wide)
 
     def plan(self, table: Place | None) -> Plan:
         core, m, n, k, to = self.core, self.m, self.n, self.k, self.to
         sparse = self.name is _SPARSE
-        work = products.work_type(self.dtype, k)
-        room_a, room_b, room_c = products.scratch(core, work)
+        room = self.room
         if m == 1 and not sparse:
             reads = [self.region(self.left, ((self.left.start, ((k * self.dtype.size, 1),)),), "fm")]
-            a = room_a[:k].reshape(1, k)
-            self.loads.append(products.loader(self.left.array(k), self.dtype, a[0], core.state.get("hf32")))
+            a = room.a[:k].reshape(1, k)
+            self.loads += products.widened(self.left.array(k), self.dtype, a[0], core.state.get("hf32"))
         else:
             grid = Fractals(self.left.start, self.dtype, m, k, ZZ)
             reads = [self.region(self.left, grid.pieces(), "fm")]
-            a = self.rows(self.left, grid, room_a, (0, 1, 2, 3))[:m, :k]
+            a = self.rows(self.left, grid, room.a, (0, 1, 2, 3))[:m, :k]
         kept = up(k, 2) if sparse else k
         grid = Fractals(self.right.start, self.dtype, kept, n, ZN)
         reads.append(self.region(self.right, grid.pieces(), "filter"))
-        b = self.rows(self.right, grid, room_b, (2, 3, 0, 1))[:n, :kept].T
+        b = self.rows(self.right, grid, room.b, (2, 3, 0, 1))[:n, :kept].T
         if sparse:
             b = self.dense(grid, b)
         target = Fractals(to.start, to.dtype, m, n, NZ, SIDE)
         write = self.region(to, target.pieces(), "dst")
         starts = self.starts(table, reads, write)
-        product = room_c[: m * n].reshape(m, n)
+        product = room.product[: m * n].reshape(m, n)
         assert to.memory is not None
         columns = products.columns_of(to.memory.bytes.data, to.dtype, to.start, m, n, self.pitch)
+        sums: list[Any] = []
+        if starts is not None:
+            added = products.columns_like(columns, room.columns)
+            sums, columns = list(zip(starts, added, columns, strict=True)), added
         targets = products.parts(product, columns)
-        run: Any = partial(products.multiply, self.loads, a, b, product, targets, starts, to.dtype is int32)
+        run: Any = partial(products.multiply, self.loads, a, b, product, targets, sums, to.dtype is int32)
         cycles = core.device.cost.mmad(m, n, k, self.dtype.name, core.state.get("hf32") is not None, sparse)
         big = (m // SIDE) * (n // SIDE) >= CHAINED
         return Plan(self.name, core.pipes["M"], reads, (write,), run, cycles, chained=big)

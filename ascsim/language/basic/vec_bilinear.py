@@ -16,7 +16,8 @@ from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import float16, uint8, uint32
-from ..core.place import Place, index, report, running, truth
+from ..core.limits import within
+from ..core.place import Place, report, running, truth
 from ..forms import present, zero
 from ..masks import Runs, given, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
@@ -75,11 +76,11 @@ def bilinear_interpolation(
         if not present(core, where.memory, NAME, site):
             return
         aligned(core, where, name, NAME, site)
-    across = _between(core, "BAD_REPEAT", "h_repeat", h_repeat, 1, 255, site)
-    down = _between(core, "BAD_REPEAT", "v_repeat", v_repeat, 1, 255, site)
-    _between(core, "BAD_REPEAT", "h_repeat * v_repeat", across * down, 1, 255, site)
-    stride = _between(core, "BAD_STRIDE", "dst_blk_stride", dst_blk_stride, 1, 65535, site)
-    pitch = _between(core, "BAD_STRIDE", "v_r_offset", v_r_offset, 128, 65534, site)
+    across = within(core, "BAD_REPEAT", "h_repeat", h_repeat, 1, 255, NAME, site)
+    down = within(core, "BAD_REPEAT", "v_repeat", v_repeat, 1, 255, NAME, site)
+    within(core, "BAD_REPEAT", "h_repeat * v_repeat", across * down, 1, 255, NAME, site)
+    stride = within(core, "BAD_STRIDE", "dst_blk_stride", dst_blk_stride, 1, 65535, NAME, site)
+    pitch = within(core, "BAD_STRIDE", "v_r_offset", v_r_offset, 128, 65534, NAME, site)
     if pitch % 16:
         text = f"v_r_offset = {pitch}; rule: a multiple of 16 elements (32 bytes); nearest legal value: {pitch & -16}"
         report(core, "BAD_STRIDE", text, site, NAME)
@@ -95,15 +96,6 @@ def bilinear_interpolation(
         text = f"shared_tmp_buffer has {places['shared_tmp_buffer'].nbytes} bytes; rule: at least {needs}"
         report(core, "OOB_BUF", f"{text}, 32 an element of src0 and src1", site, NAME)
     _issue(core, Call(places, works[0][0], across, down, truth(repeat_mode, NAME, "repeat_mode"), stride, pitch), site)
-
-
-def _between(core: Core, code: str, name: str, given: Any, low: int, high: int, site: Site) -> int:
-    number = index(given, NAME, name)
-    if not low <= number <= high:
-        nearest = min(max(number, low), high)
-        text = f"{name} = {number}; rule: {low} to {high}; nearest legal value: {nearest}"
-        report(core, code, text, site, NAME)
-    return number
 
 
 def _issue(core: Core, call: Call, site: Site) -> None:

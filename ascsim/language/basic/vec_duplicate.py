@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
-from ..core.place import index, report, running
+from ..core.limits import within
+from ..core.place import running
 from ..forms import element, masked, number_of, scaled
 from ..masks import ALL_LANES, lanes_or_bits
 from ..plans import FillStrides, count_of, plan_by_count
@@ -49,8 +50,10 @@ def duplicate(
     if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
         repeat_times = None
     if repeat_times is not None or dst_repeat_stride is not None:
-        block = _stride(core, dst_block_stride, "dst_block_stride", 1, 0xFFFF, site)
-        repeat = _stride(core, dst_repeat_stride, "dst_repeat_stride", 0, 0xFF, site)
+        block = within(core, "BAD_STRIDE", "dst_block_stride", dst_block_stride, 1, 0xFFFF, "duplicate", site, "blocks")
+        repeat = within(
+            core, "BAD_STRIDE", "dst_repeat_stride", dst_repeat_stride, 0, 0xFF, "duplicate", site, "blocks"
+        )
         mask = lanes_or_bits(count, mask, "duplicate")
         masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
         return
@@ -65,15 +68,6 @@ def duplicate(
             return
     core.mask = ALL_LANES
     core.issue(plan, site)
-
-
-def _stride(core: Any, value: Any, name: str, low: int, high: int, site: Any) -> int:
-    stride = index(value, "duplicate", name)
-    if not low <= stride <= high:
-        nearest = low if stride < low else high
-        text = f"{name} = {stride}; rule: {low} to {high} blocks; nearest legal value: {nearest}"
-        report(core, "BAD_STRIDE", text, site, "duplicate")
-    return stride
 
 
 finish(duplicate, ROW, _FORMS, FORMS_DOC)

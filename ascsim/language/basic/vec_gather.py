@@ -17,6 +17,7 @@ from ...hw.findings import Site, author
 from ...hw.instruction import Plan, Region
 from ...hw.memory import Piece
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
+from ..core.limits import within
 from ..core.place import Place, index, report, running
 from ..core.types import GatherRepeatParams
 from ..masks import ALL_LANES, Mask, Work, counted, given, lanes_or_bits, repeats, words, work
@@ -83,7 +84,7 @@ def gather(
         works, pitch = _by_count(core, count, lanes, site), 8
     else:
         works = _by_mask(core, lanes_or_bits(count, mask, "gather"), repeat_times, lanes, site)
-        pitch = _stride(core, "gather", "dst_rep_stride", dst_rep_stride, 0xFFFF, site)
+        pitch = within(core, "BAD_STRIDE", "dst_rep_stride", dst_rep_stride, 0, 0xFFFF, "gather", site, "blocks")
     if not works:
         return
     key = ("gather", source, offsets, base, tuple(works), pitch)
@@ -132,7 +133,7 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
         raise NotSimulatedError("gatherb", "in counter mode: the vendor says nothing about it", rule="set_mask_norm()")
     times = repeats(core, repeat_times, "gatherb", site)
     block, pitch = repeat_params.key
-    block = _stride(core, "gatherb", "dst_blk_stride", block, 0xFF, site) or 1
+    block = within(core, "BAD_STRIDE", "dst_blk_stride", block, 0, 0xFF, "gatherb", site, "blocks") or 1
     core.mask = ALL_LANES
     if not times:
         zero(core, "repeat_times", "gatherb", site)
@@ -192,14 +193,6 @@ def _by_mask(core: Core, mask: Any, times: Any, lanes: int, site: Site) -> list[
     if not works:
         zero(core, "mask" if n else "repeat_times", "gather", site)
     return works
-
-
-def _stride(core: Core, name: str, operand: str, number: Any, most: int, site: Site) -> int:
-    stride = index(number, name, operand)
-    if not 0 <= stride <= most:
-        text = f"{operand} = {stride}; rule: 0 to {most} blocks; nearest legal value: {min(max(stride, 0), most)}"
-        report(core, "BAD_STRIDE", text, site, name)
-    return stride
 
 
 def _rows(start: int, length: int, pitch: int, times: int) -> Piece:

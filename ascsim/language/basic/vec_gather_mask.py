@@ -17,6 +17,7 @@ from ...hw.memory import runs_of, show_runs
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.enums import GatherMaskMode
 from ..core.ir_value import PlainValue, UInt64
+from ..core.limits import within
 from ..core.place import Place, index, report, running, truth
 from ..core.tensor import LocalTensor
 from ..core.types import GatherMaskParams
@@ -93,10 +94,7 @@ def gather_mask(
     number = index(mask, NAME, "mask")
     count = lanes_of(to.dtype)
     if truth(reduce_mode, NAME, "reduce_mode"):
-        count = number
-        if not 1 <= count <= COUNT:
-            text = f"mask = {count}; rule: 1 to {COUNT} elements; nearest legal value: {min(max(count, 1), COUNT)}"
-            report(core, "BAD_MASK", text, site, NAME)
+        count = within(core, "BAD_MASK", "mask", number, 1, COUNT, NAME, site, "elements")
     core.mask = (0, number & COUNT, False)
     block, times, repeat, pattern_repeat = params.key
     kept = 0

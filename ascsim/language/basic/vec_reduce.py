@@ -18,6 +18,7 @@ from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import float16, float32
 from ..core.enums import ReduceOrder
+from ..core.limits import within
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from ..masks import Mask, registers, repeats, work
@@ -120,12 +121,7 @@ WHOLE_MIN = _row(
 
 def stride(core: Core, name: str, operand: str, number: Any, site: Site) -> int:
     """A stride, 0 to 65535."""
-    given = index(number, name, operand)
-    if not 0 <= given <= STRIDE_LIMIT:
-        nearest = min(max(given, 0), STRIDE_LIMIT)
-        text = f"{operand} = {given}; rule: 0 to {STRIDE_LIMIT}; nearest legal value: {nearest}"
-        report(core, "BAD_STRIDE", text, site, name)
-    return given
+    return within(core, "BAD_STRIDE", operand, number, 0, STRIDE_LIMIT, name, site)
 
 
 def _issue(

@@ -19,7 +19,8 @@ from ...hw.core import Core
 from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
-from ..core.place import Place, flag, index, report, running
+from ..core.limits import within
+from ..core.place import Place, flag, report, running
 from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, lanes_of, present, zero
@@ -165,11 +166,7 @@ def _reduce(
         works, gap, empty = counted(n, lanes_of(source.dtype)), 8, "count"
     else:
         core.mask = given(core, lanes, lanes_of(source.dtype), name, site)
-        n = index(times, name, "repeat_time")
-        if not 0 <= n <= TIMES_LIMIT:
-            nearest = min(max(n, 0), TIMES_LIMIT)
-            text = f"repeat_time = {n}; rule: 0 to {TIMES_LIMIT}; nearest legal value: {nearest}"
-            report(core, "BAD_REPEAT", text, site, name)
+        n = within(core, "BAD_REPEAT", "repeat_time", times, 0, TIMES_LIMIT, name, site)
         gap = stride(core, name, "src_rep_stride", rep_stride, site)
         works, empty = work(core.mask, n, lanes_of(source.dtype)), "mask" if n else "repeat_time"
     if not works:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ..core.dtype import float16, float32, int8, int16, int32, uint8, uint16, uint32
 from ..core.enums import TransposeType
+from ..core.limits import parameters, required
 from ..core.place import Place, report, running
 from ..core.types import TransposeParamsExt
 from ..operand import BLOCK, REPEAT
@@ -54,13 +55,12 @@ def transpose(dst: Any, src: Any, shared_tmp_buffer: Any = None, params: Any = N
     if shared_tmp_buffer is None and params is None:
         _square(core, dst, src, _HALF_WORDS, site)
         return
-    if not isinstance(params, TransposeParamsExt):
-        raise ArgumentTypeError(NAME, "is no parameter object", operand="params", value=params, rule=_PARAMS)
+    parameters(NAME, params, TransposeParamsExt)
     if params.transpose_type is TransposeType.TRANSPOSE_TYPE_NONE:
         zero(core, "transpose_type", NAME, site)
     elif params.transpose_type is TransposeType.TRANSPOSE_ND2ND_B16:
         for name in ("h_size", "w_size"):
-            _legal(name, getattr(params, name), SIDE, SIDE)
+            required(NAME, name, getattr(params, name), SIDE, SIDE)
         _square(core, dst, src, (uint16,), site)
     elif params.transpose_type in _CONVERSIONS:
         _convert(core, dst, src, shared_tmp_buffer, params, site)
@@ -71,16 +71,7 @@ def transpose(dst: Any, src: Any, shared_tmp_buffer: Any = None, params: Any = N
 
 
 transpose.__overloads__ = signatures("dst, src", "dst, src, shared_tmp_buffer, params")  # type: ignore[attr-defined]
-_PARAMS = "TransposeParamsExt"
 _TYPES = "TRANSPOSE_ND2ND_B16, TRANSPOSE_NCHW2NHWC or TRANSPOSE_NHWC2NCHW"
-
-
-def _legal(name: str, given: int, low: int, high: int) -> None:
-    if not low <= given <= high:
-        rule = f"{low} to {high}" if low != high else str(low)
-        raise ArgumentValueError(
-            NAME, "is out of range", operand=name, value=given, rule=rule, nearest=min(max(given, low), high)
-        )
 
 
 def _square(core: Core, dst: Any, src: Any, legal: tuple[Any, ...], site: Site) -> None:
@@ -110,8 +101,8 @@ def _convert(core: Core, dst: Any, src: Any, scratch: Any, params: TransposePara
         return
     images, channels, plane = params.n_size, params.c_size, params.h_size * params.w_size
     size = places[0].dtype.size
-    _legal("c_size", channels, 0, MOST)
-    _legal("h_size * w_size", plane, 0, MOST)
+    required(NAME, "c_size", channels, 0, MOST)
+    required(NAME, "h_size * w_size", plane, 0, MOST)
     if plane * size % BLOCK:
         step = BLOCK // size
         raise ArgumentValueError(

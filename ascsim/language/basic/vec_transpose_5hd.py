@@ -19,6 +19,7 @@ from ...hw.instruction import Plan
 from ...hw.memory import Piece, Region, runs_of, show_runs
 from ..core.dtype import DataType, float16, float32, int8, int16, int32, uint8, uint16, uint32, uint64
 from ..core.enums import TPosition
+from ..core.limits import parameters
 from ..core.place import Place, index, report, running
 from ..core.scalar_access import load_element, store_element
 from ..core.tensor import LocalTensor
@@ -53,10 +54,7 @@ def trans_data_to_5hd(
     """
     site = author(1)
     core = running(NAME)
-    if not isinstance(params, TransDataTo5HDParams):
-        raise ArgumentTypeError(
-            NAME, "is no parameter object", operand="params", value=params, rule="TransDataTo5HDParams"
-        )
+    parameters(NAME, params, TransDataTo5HDParams)
     lists = (dst if dst_list is None else dst_list), (src if src_list is None else src_list)
     plan = _known(lists, params)
     if plan is not None:
