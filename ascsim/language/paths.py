@@ -14,7 +14,7 @@ import numpy as np
 from ..hw.core import PLAIN_STORE, Core
 from ..hw.errors import NotSimulatedError
 from ..hw.findings import Site
-from ..hw.instruction import Plan
+from ..hw.instruction import ANY, Plan
 from . import copies
 from .core.dtype import float16, float32, int32
 from .core.global_tensor import GlobalTensor
@@ -108,7 +108,8 @@ def issue_global(
         name = "src" if loads else "dst"
         text = f"{name} reaches {past} bytes past the buffer that set_global_buffer declared for {window.array.name!r}"
         report(core, "OOB_BUF", text, site, operation)
-    plan.phase = at & 511
+    if plan.phase != ANY:
+        plan.phase = at & 511
     if core.told:
         core.told = False  # as in `Place.keep`
     else:
@@ -133,7 +134,9 @@ def _inside(
     one_type(core, operation, source, to, site)
     aligned(core, to, "dst", operation, site)
     aligned(core, source, "src", operation, site)
-    core.issue(copies.local_plan(core, operation, to, source, moves, site), site)
+    form = ("UB to UB", operation, source, moves)
+    plan = to.plans.get(form) or to.keep(form, copies.local_plan(core, operation, to, source, moves, site))
+    core.issue(plan, site)
 
 
 def _bias(

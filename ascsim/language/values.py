@@ -22,13 +22,17 @@ Array = Any  # np.ndarray of the declared type
 def maximum(a: Array, b: Array) -> Array:
     """NaN wins; of two zeros the positive one."""
     out = np.maximum(a, b)
-    return out if out.dtype.kind in "iu" or out.all() else np.where((a == 0) & (b == 0), a + b, out)
+    if out.dtype.kind not in "iu":
+        np.copyto(out, a + b, where=(out == 0) & (a == b))
+    return out
 
 
 def minimum(a: Array, b: Array) -> Array:
     """NaN wins; of two zeros the negative one."""
     out = np.minimum(a, b)
-    return out if out.dtype.kind in "iu" or out.all() else np.where((a == 0) & (b == 0), -(-a + -b), out)
+    if out.dtype.kind not in "iu":
+        np.copyto(out, -(-a + -b), where=(out == 0) & (a == b))
+    return out
 
 
 def relu(x: Array) -> Array:

@@ -58,6 +58,22 @@ def test_reversed_order() -> None:
     assert (after[1024:] == 7).all()
 
 
+def test_the_offsets_of_a_repeated_call_may_change() -> None:
+    """Three gathers at the same places: the second has the offsets of the first, the third has others."""
+    x = np.arange(64, dtype=U32) * 10
+
+    def call() -> None:
+        for start in (1024, 1280, 1536):
+            if start == 1536:
+                duplicate(w(256, 64), 8, 64)  # every offset: word 2
+            gather(w(768, 64), w(0, 64), w(256, 64), 0, 64)
+            data_copy(w(start, 64), w(768, 64), 64)
+
+    after = run(laid(1792, (0, x), (256, np.arange(0, 256, 4).astype(U32))), call)
+    assert after[1024:1280].view(U32).tolist() == after[1280:1536].view(U32).tolist() == x.tolist()
+    assert after[1536:1792].view(U32).tolist() == [20] * 64
+
+
 def test_base_and_rest_of_a_repeat() -> None:
     # 66 words: a repeat and a rest of two. Element i is that at byte 8 + offset: word 2 + 3 * (i % 4).
     x = np.arange(64, dtype=U32) * 10

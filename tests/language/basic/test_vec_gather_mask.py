@@ -76,6 +76,21 @@ def test_built_in_patterns(pattern: int, expected: range) -> None:
     assert (after[end:] == 7).all()
 
 
+def test_the_bits_of_a_repeated_call_may_change() -> None:
+    """Bits 1001 1001 ... twice, then none but the first of every 32."""
+
+    def call() -> list[int]:
+        found = []
+        for word in (0x99999999, 0x99999999, 1):
+            duplicate(w(640, 8), word, 8)
+            found.append(gather_mask(w(672, 64), w(0, 64), w(640, 8), False, 0, GatherMaskParams(1, 1, 8, 0)).v)
+        return found
+
+    after, found = run(laid(1024, (0, ROWS), (640, np.zeros(8, U32))), call)
+    assert found == [32, 32, 2]
+    assert after[672:692].view(U32).tolist() == [0, 32, 4, 7, 8]  # the last call's two, then the one's before
+
+
 def test_bits_are_read_on_within_a_repeat() -> None:
     # The vendor's figure: 70 elements a repeat, bits 1001 1001 ..., the same for both repeats; source repeats 8 blocks
     # apart, so that elements 64 to 69 are read twice. Of 70, those at 0 and 3 of every four: 35.
