@@ -58,6 +58,9 @@ def gm_shape(
     return GmShape(block, stride if count > 1 else block, count, write, atomic, many, jump)
 
 
+ANY = -1  # phase of a plan whose price does not depend on it
+
+
 class Plan:
     """One instruction, ready to issue on one core.
 
@@ -119,7 +122,7 @@ class Plan:
         self.span, self.nbytes = (gm.span, gm.nbytes) if gm is not None else (0, 0)
         self.stores = gm is not None and gm.write
         self.stretch = NO_STRETCH  # where its last access to global memory was logged
-        self.phase = 0  # of the global address modulo the 512 bytes for which a copy was priced
+        self.phase = 0  # of the global address modulo the 512 bytes for which a copy was priced; ANY: all alike
         self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined
 
     def overlaps(self) -> None:
