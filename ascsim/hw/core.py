@@ -19,7 +19,7 @@ from .flow import Flow
 from .global_memory import GlobalArray
 from .instruction import Plan
 from .memory import Access, Memory
-from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join_any
+from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join6
 
 if TYPE_CHECKING:
     from .cache_line import Line
@@ -60,7 +60,7 @@ class Core(Flow, Barriers, Bounds):
         }
         self.slots = tuple(self.pipes.values())
         self.scalar = self.pipes["S"]
-        self.join = join4 if len(names) == 4 else join_any
+        self.join = join4 if len(names) == 4 else join6
         self.memories = {name: Memory(name, size, align) for name, size, align in soc.memories(kind)}
         self.flags = [self._flag_row(*pair) for pair in EVENTS]  # by event number, then by id
         self.flag_rows = [row for row in self.flags if row is not None]

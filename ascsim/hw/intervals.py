@@ -5,7 +5,7 @@ Used once accesses to an array may conflict; until then `global_memory` keeps bo
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
 from .memory import START, Access
@@ -67,6 +67,8 @@ class RunMap:
 
     def write(self, a: int, b: int, me: Access, clash: Clash, atomic: str = "") -> None:
         """Bytes a to b-1 are written: compare with the reads since, or with the last write where there are none."""
+        if not atomic and self._inside(a, b, me, clash):
+            return
         first, last = self._cut(a), self._cut(b)
         for index in range(first, last):
             cell = self.cells[index]
@@ -83,6 +85,24 @@ class RunMap:
         if not atomic:
             self.starts[first + 1 : last] = []
             self.cells[first:last] = [RunCell(me, {}, {})]
+
+    def _inside(self, a: int, b: int, me: Access, clash: Clash) -> bool:
+        """The short way of a plain write to a part of one run that was only written: what rows of results come to."""
+        starts, cells = self.starts, self.cells
+        after = bisect_right(starts, a)
+        cell = cells[after - 1]
+        if cell.reads or cell.atomic or (after < len(starts) and starts[after] < b):
+            return False
+        clash(cell.write, a, b, True)
+        if after == len(starts) or starts[after] > b:  # the rest of the run
+            starts.insert(after, b)
+            cells.insert(after, RunCell(cell.write, {}, {}))
+        if starts[after - 1] == a:
+            cells[after - 1] = RunCell(me, {}, {})
+        else:
+            starts.insert(after, a)
+            cells.insert(after, RunCell(me, {}, {}))
+        return True
 
     def atomic(self, a: int, b: int) -> list[Access]:
         """The atomic updates of bytes a to b-1 since their last plain write."""

@@ -26,6 +26,20 @@ def join4(a: Clock, b: Clock) -> Clock:
     return [a0 if a0 > b0 else b0, a1 if a1 > b1 else b1, a2 if a2 > b2 else b2, a3 if a3 > b3 else b3]
 
 
+def join6(a: Clock, b: Clock) -> Clock:
+    """The same for six pipes."""
+    a0, a1, a2, a3, a4, a5 = a
+    b0, b1, b2, b3, b4, b5 = b
+    return [
+        a0 if a0 > b0 else b0,
+        a1 if a1 > b1 else b1,
+        a2 if a2 > b2 else b2,
+        a3 if a3 > b3 else b3,
+        a4 if a4 > b4 else b4,
+        a5 if a5 > b5 else b5,
+    ]
+
+
 def join_any(a: Clock, b: Clock) -> Clock:
     """Elementwise maximum of two clocks of one core."""
     return [x if x > y else y for x, y in zip(a, b)]  # noqa: B905 - equal lengths by construction
