@@ -130,7 +130,7 @@ class Layout:
 
     def __init__(self, core: Core, start: int, cut: Cut, kinds: Kinds, flag: Callable[[str], Any]) -> None:
         self.cut, self.kinds = cut, kinds
-        self.plans: dict[Any, Any] = {}
+        self.plans: dict[Any, Any] = core.operands.setdefault(("Matmul", start, cut, kinds), {})
         blocks_k = -(-cut.single_core_k // cut.base_k)
         m_first = cut.iterate_order == 0
         steps = Step(cut.step_m, cut.step_k_a), Step(cut.step_n, cut.step_k_b)
