@@ -8,7 +8,6 @@ signature), and three marked sentences of the docstring:
     Types: ...     element types; those of a row of `language.rows` are written by `finish`
     Page: ...      the vendor's page (Pages: several)
     Device: ...    where the hardware differs, why, and by how much
-    Cost: ...      why a call costs more than twice what `add` does for the same bytes
 
 Not here: what a name of pyasc does there; fields and members of structures and enumerations beyond their names.
 """
@@ -32,9 +31,28 @@ from ascsim.language.missing import ADVANCED, BASIC
 from . import host, options
 from .jit import jit
 
-MARKERS = ("Types", "Page", "Device", "Cost")
-_MARKED = re.compile(r"\b(Types|Pages?|Device|Cost): ")
+MARKERS = ("Types", "Page", "Device")
+_MARKED = re.compile(r"\b(Types|Pages?|Device): ")
 _SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
+
+# Why a call costs more than twice what `add` does for the same bytes, beyond its numpy work: `benchmarks/families.py`.
+COSTS = {
+    "max min maxs mins": "the sign of a zero takes three more passes",
+    "shift_left": "the sign bit of signed types is kept apart, in five passes",
+    "add_relu_cast sub_relu_cast": "relu, NaN and the narrower type are passes of their own",
+    "select": "bits are spread out to one flag a lane, and the scratch in UB is looked at",
+    "whole_reduce_sum block_reduce_sum pair_reduce_sum repeat_reduce_sum": "masks, and sums in the order of a tree",
+    "whole_reduce_max whole_reduce_min block_reduce_max block_reduce_min": "masks, and the sign of zeros by their bits",
+    "reduce_sum reduce_max reduce_min": "checked anew in each call, folded repeat by repeat, and S waits",
+    "gather gatherb": "the offsets are compared with the last ones, and the order of every 32-byte block is checked",
+    "gather_mask": "S waits for the count in each call",
+    "copy": "masks and strides are looked at in each call",
+    "data_copy data_copy_pad": "inside UB and in bytes the operands are checked anew; figures include a barrier",
+    "trans_data_to_5hd": "thirty-two operands in each call",
+    "sort32 mrg_sort": "pairs are put together from keys and indices",
+    "adv.sin adv.cos adv.tan adv.tanh adv.floor adv.axpy adv.quant": "scratch is looked at and undefined afterwards",
+    "adv.softmax": "scratch, and float32 sums in the vendor's order",
+}
 
 
 class Entry(NamedTuple):
@@ -52,7 +70,7 @@ class Entry(NamedTuple):
 def marked(doc: str) -> tuple[str, dict[str, str]]:
     """The first paragraph of a docstring up to its first marker, and what stands behind each marker.
 
-    Types and pages are one sentence; the other two go on to the next marker or the end of their paragraph.
+    Types and pages are one sentence; the last goes on to the next marker or the end of its paragraph.
     """
     found: dict[str, str] = {}
     paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(doc).split("\n\n")]
@@ -94,7 +112,8 @@ def entry(name: str, value: Any) -> Entry:
     if not callable(value):
         return Entry(name, (), marked(type(value).__doc__ or "")[0])
     does, said = marked(value.__doc__ or "")
-    return Entry(name, forms_of(value, name), does, *(said.get(marker, "") for marker in MARKERS))
+    cost = next((why for names, why in COSTS.items() if name in names.split()), "")
+    return Entry(name, forms_of(value, name), does, *(said.get(marker, "") for marker in MARKERS), cost=cost)
 
 
 def members(name: str, value: type, listed: Iterable[type]) -> Iterator[Entry]:
@@ -164,6 +183,9 @@ nothing is a silent no-op. Times are a model of their own (see the README) and n
 Differences that no single call has: halves are in INF/NAN mode (they may become infinite, and NaN stays), which one
 page calls the default and another does not; caches of instructions and L2 are not modelled; what the device compiler
 adds to a kernel with `auto_sync` is not there.
+
+A call with a mask and repeats looks at registers and strides each time: it costs the simulator up to four times what
+`add` by count does beyond its numpy work. Other calls that cost more than twice say why ("Cost here").
 
 This file is generated: `python -m ascsim.lib.support > docs/support.md`."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
 from inspect import isfunction
 from pathlib import Path
 
@@ -47,6 +49,19 @@ def test_every_function_names_its_page() -> None:
     table = {entry.name: entry for _, entries in support.sections() for entry in entries}
     functions = [f"{p}{n}" for k, (at, p) in PLACES.items() for n in NAMES[k] if isfunction(getattr(at, n, None))]
     assert {name for name in functions if not table[name].page} == set(NO_PAGE)
+
+
+def test_a_call_that_costs_more_than_twice_an_add_says_why() -> None:
+    """The benchmark and the reasons name the same functions."""
+    rows = runpy.run_path(str(ROOT / "benchmarks/families.py"))["ROWS"]
+    costly = {
+        re.match(r"asc\.([\w.]+)", row.call)[1]
+        for row in rows
+        if row.budget > 2 and row.name != "binary, mask and repeats"
+    }
+    reasons = {name for names in support.COSTS for name in names.split()}
+    assert costly - reasons == set()
+    assert [names for names in support.COSTS if not costly & set(names.split())] == []
 
 
 def test_markers_of_a_docstring() -> None:
