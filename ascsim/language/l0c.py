@@ -22,7 +22,7 @@ from . import atomics, products
 from .core.dtype import DataType, float32, uint64
 from .core.enums import QuantModes, TPosition
 from .core.global_tensor import GlobalTensor
-from .core.place import Place, report
+from .core.place import L1_POSITIONS, Place, report
 from .fractals import BLOCK, SIDE, dims_of, up
 from .moves import reach
 from .operand import aligned, local, typed
@@ -31,7 +31,6 @@ from .quantization import MODES, Scales, scales_of, usable
 
 ROW = SIDE * 4  # bytes of a fractal's row
 MATRIX = SIDE * ROW  # bytes of a fractal
-L1 = (TPosition.A1, TPosition.B1, TPosition.C1)
 N_LIMIT, M_LIMIT, ROWS_LIMIT, ND_STRIDE_LIMIT = 4095, 65535, 8192, 512  # rows: in row-major layout
 
 
@@ -66,11 +65,11 @@ def steps_of(core: Core, move: Move, dst: Any, src: Any, scales: Any, site: Site
     here = local(core, src, "src", name, site, (TPosition.CO1,))
     to: Place | None = None
     if not isinstance(dst, GlobalTensor):
-        to = local(core, dst, "dst", name, site, L1)
+        to = local(core, dst, "dst", name, site, L1_POSITIONS)
     elif dst.window.array is None:
         rule = "call set_global_buffer first"
         raise ArgumentValueError(name, "has no buffer yet", operand="dst", value=dst, rule=rule)
-    vector = None if scales is None else local(core, scales, "cbuf_workspace", name, site, L1)
+    vector = None if scales is None else local(core, scales, "cbuf_workspace", name, site, L1_POSITIONS)
     if not present(core, here.memory, name, site):
         return None
     target = dst.dtype if to is None else to.dtype

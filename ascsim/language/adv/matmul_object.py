@@ -16,7 +16,7 @@ from ...hw.pipe import Token
 from ..core.dtype import float32
 from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import VECTOR_POSITIONS, Place, index, report
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from ..fractals import SIDE, c0_of
 from . import tiling_rules
@@ -25,7 +25,7 @@ from .matmul_config import MatmulConfig
 from .matmul_cube import Cube
 from .matmul_link import Link
 from .matmul_moves import line
-from .matmul_operands import IN_L1, MatmulType, Operand, Sizes, check_types, mode_of, source_of
+from .matmul_operands import MatmulType, Operand, Sizes, check_types, mode_of, source_of
 from .matmul_product import InGm, InL1, Product, Scalar, Target
 from .tiling_rules import Cut, check_tiling
 
@@ -128,7 +128,7 @@ class MatmulObject:
         if self.cut is None:
             transposed = [operand is not None and operand.transposed for operand in self.operands]
             a, b = (
-                tiling_rules.Matrix(kind.dtype, kind.is_trans or turned, False, kind.position in IN_L1)
+                tiling_rules.Matrix(kind.dtype, kind.is_trans or turned, False, kind.position in L1_POSITIONS)
                 for kind, turned in zip((self.a, self.b), transposed, strict=True)
             )
             bias = None if self.bias_type is None else tiling_rules.matrix(self.bias_type)
@@ -349,7 +349,7 @@ class MatmulObject:
             cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, sequential, site)
 
 
-_ALIKE = (VECTOR_POSITIONS, IN_L1)  # positions of one memory
+_ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory
 
 
 def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:

@@ -12,13 +12,12 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ..core.dtype import DataType, bfloat16, float16, float32, int8, int32
 from ..core.enums import CubeFormat, LayoutMode, QuantModes, TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import VECTOR_POSITIONS
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS
 from ..fractals import SIDE, c0_of
 from .matmul_moves import Stored, line
 from .matmul_product import InGm, InL1
 
-IN_L1 = frozenset((TPosition.A1, TPosition.B1, TPosition.C1))
-_SOURCES = frozenset((TPosition.GM, *VECTOR_POSITIONS, *IN_L1))
+_SOURCES = frozenset((TPosition.GM, *VECTOR_POSITIONS, *L1_POSITIONS))
 _RESULTS = _SOURCES | {TPosition.CO1}
 # Type of A and B -> types of the bias, types of C
 TYPES: dict[DataType, tuple[tuple[DataType, ...], tuple[DataType, ...]]] = {

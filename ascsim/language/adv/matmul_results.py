@@ -11,10 +11,10 @@ from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import VECTOR_POSITIONS, Place, index, report
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from .matmul_object import MatmulObject, operand
-from .matmul_operands import IN_L1, MatmulType
+from .matmul_operands import MatmulType
 from .matmul_out import UPDATES
 
 MASTERS_FLAG = 9  # cross-core flag by which vector cores let a second master go on
@@ -45,7 +45,7 @@ class ResultCalls:
         wait, later = flag(sync, operation, "sync"), flag(wait_iterate_all, operation, "wait_iterate_all")
         if later and wait:
             raise ArgumentValueError(operation, operand="wait_iterate_all", value=True, rule="with sync=False only")
-        self._result(tensor, operation, site, (TPosition.GM, *IN_L1))
+        self._result(tensor, operation, site, (TPosition.GM, *L1_POSITIONS))
         atomic = self._atomic(en_atomic, operation)
         target = state.target(tensor, atomic, flag(en_sequential_write, operation, "en_sequential_write"), operation)
         if flag(fake_msg, operation, "fake_msg"):

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.soc import Soc
 from ..core.dtype import DataType
-from ..core.enums import CubeFormat, TPosition
+from ..core.enums import CubeFormat
+from ..core.place import L1_POSITIONS
 from ..fractals import SIDE, c0_of
 from .tcube_tiling import MatmulApiStaticTiling, TCubeTiling
 
 ACCUMULATOR = 4  # bytes of an element in L0C, and of a bias in its table: float32 or int32
 _INT32 = (1 << 31) - 1
 _QUANT = 8  # bytes of a factor of a quantisation by column
-_IN_L1 = (TPosition.A1, TPosition.B1, TPosition.C1)
 
 
 class Matrix(NamedTuple):
@@ -144,7 +144,7 @@ def room(soc: Soc) -> Room:
 
 def matrix(kind: Any) -> Matrix:
     """The matrix that a MatmulType describes."""
-    return Matrix(kind.dtype, bool(kind.is_trans), kind.format == CubeFormat.NZ, kind.position in _IN_L1)
+    return Matrix(kind.dtype, bool(kind.is_trans), kind.format == CubeFormat.NZ, kind.position in L1_POSITIONS)
 
 
 def check_tiling(operation: str, tiling: Any, product: Product, soc: Soc, mdl: bool = False) -> Cut:

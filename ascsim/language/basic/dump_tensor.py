@@ -21,14 +21,14 @@ from ..c_format import formatted
 from ..core.dtype import DataType
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import VECTOR_POSITIONS, index, report, running
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index, report, running
 from ..core.types import ShapeInfo
 from ..forms import present, zero
 from ..operand import aligned, local
 from .sys_var import program_counter, ticks
 
 OUTPUT_LIMIT = 30 * 1024  # bytes of one call; the device's default
-DUMPED = VECTOR_POSITIONS | {TPosition.A1, TPosition.B1, TPosition.C1, TPosition.CO1}
+DUMPED = VECTOR_POSITIONS | L1_POSITIONS | {TPosition.CO1}
 
 
 def printf(desc: Any, *params: Any) -> None:

@@ -13,13 +13,12 @@ from ...hw.instruction import Plan
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.ir_value import value
 from ..core.limits import parameters, within
-from ..core.place import Place, running
+from ..core.place import L0_POSITIONS, L1_POSITIONS, Place, running
 from ..core.types import InitConstValueParams
 from ..fractals import BLOCK, FRACTAL
 from ..moves import Side, reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
-from .load_operands import L0, L1
 
 NAME = "init_const_value"
 TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
@@ -41,7 +40,7 @@ def init_const_value(dst: Any, init_const_value_params: Any) -> None:
     core = running(NAME)
     params = init_const_value_params
     parameters(NAME, params, InitConstValueParams, operand="init_const_value_params")
-    where = local(core, dst, "dst", NAME, site, L0 | L1)
+    where = local(core, dst, "dst", NAME, site, L0_POSITIONS | L1_POSITIONS)
     typed(core, where, TYPES, "dst", NAME, site)
     for name in ("repeat_times", "block_num", "dst_gap"):
         given = within(core, "BAD_STRIDE", name, getattr(params, name), 0, LIMIT, NAME, site)
@@ -56,7 +55,7 @@ def init_const_value(dst: Any, init_const_value_params: Any) -> None:
 
 
 def _plan(core: Core, where: Place, params: InitConstValueParams, site: Site) -> Plan:
-    in_l0 = where.position in L0
+    in_l0 = where.position in L0_POSITIONS
     block, size = FRACTAL if in_l0 else BLOCK, where.dtype.size
     length = params.block_num * block
     dims = ((params.repeat_times, length + params.dst_gap * block), (length // size, size))

@@ -13,7 +13,7 @@ from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from .. import copies
 from ..core.global_tensor import GlobalTensor
-from ..core.place import Place, report, running
+from ..core.place import L0_POSITIONS, L1_POSITIONS, Place, report, running
 from ..core.types import (
     LoadData2DParams,
     LoadData2DParamsV2,
@@ -28,7 +28,7 @@ from ..paths import load
 from ..plans import zero
 from ..signatures import signatures
 from .load_data_3d import columns
-from .load_operands import L0, L1, TYPES, places
+from .load_operands import TYPES, places
 
 NAME = "load_data"
 
@@ -115,9 +115,9 @@ def _plan(core: Core, to: Place, source: Place, params: LoadData2DParams, site: 
 
 def _from_global(core: Core, dst: Any, src: GlobalTensor, params: LoadData2DParams, site: Site) -> None:
     _only(params, "if_transpose", False, "from L1")
-    to = local(core, dst, "dst", NAME, site, L0 | L1)
+    to = local(core, dst, "dst", NAME, site, L0_POSITIONS | L1_POSITIONS)
     typed(core, to, TYPES, "dst", NAME, site)
-    if to.position in L0:
+    if to.position in L0_POSITIONS:
         _only(params, "addr_mode", 0, "from global memory to L1")
     start, step, count = params.start_index, params.src_stride, params.repeat_times
     if params.addr_mode:

@@ -17,7 +17,7 @@ from ..core.enums import AippInputFormat
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import unwrap
 from ..core.limits import parameters, required
-from ..core.place import Place, index, report, running
+from ..core.place import L1_POSITIONS, Place, index, report, running
 from ..core.types import LoadImageToLocalParams
 from ..moves import reach
 from ..operand import aligned, local, typed
@@ -25,7 +25,6 @@ from ..paths import issue_global
 from ..pixels import CONSTANT, FORMATS, Work
 from ..plans import present
 from ..signatures import signatures
-from .load_operands import L1
 
 _SET, NAME = "set_aipp_functions", "load_image_to_local"
 MOST, PAD_MOST = 4095, 32  # pixels
@@ -86,7 +85,7 @@ def load_image_to_local(dst: Any, load_data_params: Any) -> None:
     core = running(NAME)
     params = load_data_params
     parameters(NAME, params, LoadImageToLocalParams, operand="load_data_params")
-    here = local(core, dst, "dst", NAME, site, L1)
+    here = local(core, dst, "dst", NAME, site, L1_POSITIONS)
     if "aipp" not in core.state:
         raise ArgumentValueError(NAME, "no image has been set", operand="dst", value=dst, rule="set_aipp_functions")
     planes, work = core.state["aipp"]

@@ -16,7 +16,7 @@ from ...hw.instruction import Plan
 from ..core.dtype import bfloat16, float16, float32, int8, int32, uint8, uint32
 from ..core.enums import TPosition
 from ..core.limits import parameters
-from ..core.place import Place, report, running
+from ..core.place import L1_POSITIONS, Place, report, running
 from ..core.types import LoadData2DParams, LoadData2dTransposeParams, LoadData2dTransposeParamsV2
 from ..fractals import BLOCK, FRACTAL
 from ..matrices import sparse_index
@@ -24,7 +24,7 @@ from ..moves import Side, move_plan, reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 from ..signatures import signatures
-from .load_operands import L1, places
+from .load_operands import places
 
 _TURN, _SPARSE = "load_data_with_transpose", "load_data_with_sparse"
 INDEX = 128  # bytes of the index of a fractal: two bits an element
@@ -124,8 +124,8 @@ def load_data_with_sparse(dst: Any, src: Any, idx: Any, load_data_params: Any) -
     places_ = []
     for name, tensor, positions, dtype in (
         ("dst", dst, _B2, int8),
-        ("src", src, L1, int8),
-        ("idx", idx, L1, uint8),
+        ("src", src, L1_POSITIONS, int8),
+        ("idx", idx, L1_POSITIONS, uint8),
     ):
         where = local(core, tensor, name, _SPARSE, site, positions)
         typed(core, where, (dtype,), name, _SPARSE, site)

@@ -37,6 +37,8 @@ MEMORY_OF = {
     TPosition.CO1: "L0C",
 }
 VECTOR_POSITIONS = frozenset((TPosition.VECIN, TPosition.VECOUT, TPosition.VECCALC))
+L1_POSITIONS = frozenset((TPosition.A1, TPosition.B1, TPosition.C1))
+L0_POSITIONS = frozenset((TPosition.A2, TPosition.B2))  # L0A and L0B
 PACKAGE = str(Path(__file__).parents[2]) + os.sep  # frames of these files are not the author's
 RUN = Scheduler._run.__code__  # the frame under every kernel
 PLAN_LIMIT = 1024  # plans kept on one place; all are forgotten when there are more
