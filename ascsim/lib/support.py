@@ -113,7 +113,8 @@ def entry(name: str, value: Any) -> Entry:
         return Entry(name, (), marked(type(value).__doc__ or "")[0])
     does, said = marked(value.__doc__ or "")
     cost = next((why for names, why in COSTS.items() if name in names.split()), "")
-    return Entry(name, forms_of(value, name), does, *(said.get(marker, "") for marker in MARKERS), cost=cost)
+    types, page, device = (said.get(marker, "") for marker in MARKERS)
+    return Entry(name, forms_of(value, name), does, types, page, device, cost)
 
 
 def members(name: str, value: type, listed: Iterable[type]) -> Iterator[Entry]:
