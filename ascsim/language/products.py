@@ -1,28 +1,45 @@
 """What the cube computes: a product of two tiles in fractals, added to a start value in L0C.
 
-A tile is brought into rows in the type of the multiplication (float32; float64 where sums of int8 products leave
-float32's 24 bits), multiplied by one call of numpy, and the result is added into the fractals of L0C. So a float sum
-has the order of numpy's product, and the start value is added last: the hardware's order is not published. Sums of
-int32 saturate; infinities and NaN stay (non-saturating mode).
+A tile is brought into rows, 32 bytes at a time, and these into the type of the multiplication (float32; float64 where
+sums of int8 products leave float32's 24 bits), multiplied by one call of numpy, and the result is added into the
+fractals of L0C. So a float sum has the order of numpy's product, and the start value is added last: the hardware's
+order is not published. Sums of int32 saturate; infinities and NaN stay (non-saturating mode).
+
+Passes over contiguous arrays and moves of whole rows of fractals are what numpy does fast: a multiply of large tiles
+costs not much more than its product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..hw.core import Core
 from .core.dtype import DataType, bfloat16, float16, float32, int8
-from .fractals import SIDE, Fractals
+from .fractals import ROW, SIDE, Fractals
 
 HALVES = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)  # by bits: quicker than a cast
+# A finite half in float32: its bits 13 places up, the sign at the top, the exponent's bias of 15 made one of 127.
+HALF_BITS, HALF_KEPT, HALF_BIAS = np.int32(13), np.int32(0x8FFFE000 - (1 << 32)), np.float32(2.0 ** (127 - 15))
+HALF_EXPONENT = np.uint16(0x7C00)  # all ones: infinity or NaN
+BFLOAT_BITS = np.uint32(16)
 EXACT_K = 1024  # an int8 product is at most 2**14: sums of so many are exact in float32
 LOW, HIGH = -(1 << 31), (1 << 31) - 1
 HF32_LOST = 12  # of float32's 23 mantissa bits
 Part = tuple[Any, Any]  # views of L0C and of the product, alike in shape
+
+
+class Scratch(NamedTuple):
+    """Room for A, B and their product in rows, the product in columns, and a tile's rows in its own type, in bytes."""
+
+    a: np.ndarray
+    b: np.ndarray
+    product: np.ndarray
+    columns: np.ndarray
+    raw: np.ndarray
 
 
 def work_type(dtype: DataType, k: int) -> Any:
@@ -30,12 +47,14 @@ def work_type(dtype: DataType, k: int) -> Any:
     return np.float64 if dtype is int8 and k > EXACT_K else np.float32
 
 
-def scratch(core: Core, work: Any) -> list[np.ndarray]:
-    """Room for A, B and their product in rows: as much as L0A, L0B and L0C can hold. One set a core and type."""
-    found: list[np.ndarray] | None = core.operands.get(("scratch", work))
+def scratch(core: Core, work: Any) -> Scratch:
+    """As much as L0A, L0B and L0C can hold. One set a core and type."""
+    found: Scratch | None = core.operands.get(("scratch", work))
     if found is None:
-        sizes = core.memories["L0A"].size, core.memories["L0B"].size, core.memories["L0C"].size // 4  # elements
-        found = core.operands["scratch", work] = [np.empty(size, work) for size in sizes]
+        left, right, sums = (core.memories[name].size for name in ("L0A", "L0B", "L0C"))
+        a, b, product, columns = (np.empty(size, work) for size in (left, right, sums // 4, sums // 4))  # elements
+        raw = np.empty(max(left, right), np.uint8)
+        found = core.operands["scratch", work] = Scratch(a, b, product, columns, raw)
     return found
 
 
@@ -49,36 +68,65 @@ def hf32(x: np.ndarray, to_zero: bool) -> None:
     x[nan] = np.nan
 
 
-def loader(tile: np.ndarray, dtype: DataType, rows: np.ndarray, rounding: bool | None = None) -> Callable[[], None]:
-    """What brings a tile's elements into rows; `rounding`: float32 is rounded to HF32, ties toward zero or not."""
+def loader(
+    tile: np.ndarray, dtype: DataType, rows: np.ndarray, raw: np.ndarray, rounding: bool | None = None
+) -> list[Callable[[], Any]]:
+    """What brings a tile, its last axis 32 bytes that lie together, into rows, one after the other; `raw`: room for
+    its bytes. `rounding`: float32 is rounded to HF32, ties toward zero or not."""
+    lines = tile.view(ROW)
+    own = rows if dtype is float32 else raw[: tile.size * dtype.size].view(dtype.np)
+    return [partial(np.copyto, own.view(ROW).reshape(lines.shape), lines), *widened(own, dtype, rows, rounding)]
+
+
+def widened(x: np.ndarray, dtype: DataType, rows: np.ndarray, rounding: bool | None = None) -> list[Callable[[], Any]]:
+    """What brings contiguous elements into the type of the multiplication; float32 may be there already."""
     if dtype is float16:
-        return partial(np.take, HALVES, tile.view(np.uint16), out=rows, mode="clip")
+        return [partial(_halves, x.view(np.uint16), rows)]
     if dtype is bfloat16:
-        return partial(np.left_shift, tile.view(np.uint16), np.uint32(16), out=rows.view(np.uint32), dtype=np.uint32)
+        return [partial(np.left_shift, x.view(np.uint16), BFLOAT_BITS, out=rows.view(np.uint32), dtype=np.uint32)]
+    steps: list[Callable[[], Any]] = [] if x is rows else [partial(np.copyto, rows, x)]
     if dtype is float32 and rounding is not None:
-        return partial(_rounded, tile, rows, rounding)
-    return partial(_assign, rows, tile)
+        steps.append(partial(hf32, rows, rounding))
+    return steps
 
 
-def _rounded(tile: np.ndarray, rows: np.ndarray, to_zero: bool) -> None:
-    rows[...] = tile
-    hf32(rows, to_zero)
-
-
-def _assign(rows: np.ndarray, tile: np.ndarray) -> None:
-    rows[...] = tile
+def _halves(x: np.ndarray, rows: np.ndarray) -> None:
+    """Halves as float32, by what a vector unit can do; by table where one is no finite number."""
+    exponents = rows.view(np.uint16)[: x.size]  # before the rows are filled
+    np.bitwise_and(x, HALF_EXPONENT, out=exponents)
+    if np.maximum.reduce(exponents) == HALF_EXPONENT:
+        np.take(HALVES, x, out=rows, mode="clip")
+        return
+    bits = rows.view(np.int32)
+    np.left_shift(x.view(np.int16), HALF_BITS, out=bits, dtype=np.int32)  # copies of the sign go above
+    np.bitwise_and(bits, HALF_KEPT, out=bits)
+    np.multiply(rows, HALF_BIAS, out=rows)
 
 
 def parts(product: np.ndarray, columns: Sequence[np.ndarray]) -> list[Part]:
-    """A product (m, n) against the columns of fractals that it goes to: (many, m, 16), and the last one cut short."""
+    """A product (m, n) against the columns of fractals that it goes to, (many, m, 16) and the last one cut short: their
+    rows as one element each, where both have one type."""
     m = product.shape[0]
     out: list[Part] = []
     at = 0
     for view in columns:
         many, _, wide = view.shape
-        piece = product[:, at : at + many * wide].reshape(m, many, wide).transpose(1, 0, 2)
-        out.append((view, piece))
+        piece = product[:, at : at + many * wide]
+        if view.dtype == product.dtype:
+            row = f"V{wide * product.itemsize}"
+            out.append((view.view(row)[..., 0], piece.view(row).T))
+        else:
+            out.append((view, piece.reshape(m, many, wide).transpose(1, 0, 2)))
         at += many * wide
+    return out
+
+
+def columns_like(views: Sequence[np.ndarray], room: np.ndarray) -> list[np.ndarray]:
+    """Columns of the same shapes in a room of their own, without gaps."""
+    out, at = [], 0
+    for view in views:
+        out.append(room[at : at + view.size].reshape(view.shape))
+        at += view.size
     return out
 
 
@@ -105,21 +153,19 @@ def multiply(
     b: np.ndarray,
     product: np.ndarray,
     targets: Sequence[Part],
-    starts: Sequence[Any] | None,
+    sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
     integer: bool,
 ) -> None:
-    """The work of a multiply: `product` = a @ b, then targets = starts + product (None: 0)."""
+    """The work of a multiply: targets = `product` = a @ b, then the last of each of `sums` = the first + the second."""
     for load in loads:
         load()
     np.matmul(a, b, out=product)
-    if starts is None:
-        for c, value in targets:
-            c[...] = value
-    elif integer:
-        for (c, value), start in zip(targets, starts, strict=True):
+    for to, value in targets:
+        np.copyto(to, value, casting="unsafe")
+    for start, value, c in sums:
+        if integer:
             c[...] = np.clip(start + value.astype(np.float64), LOW, HIGH)
-    else:
-        for (c, value), start in zip(targets, starts, strict=True):
+        else:
             np.add(start, value, out=c)
 
 
