@@ -24,6 +24,8 @@ from .core.aipp_types import (
 from .core.dtype import int8
 from .core.enums import AippInputFormat
 from .core.ir_value import value
+from .core.limits import required
+from .fractals import c0_of
 
 NAME = "set_aipp_functions"
 CONSTANT, EDGE = 0, 1  # modes of the border
@@ -59,11 +61,8 @@ class Work:
         channels = config.c_padding_params or AippChannelPaddingParams()
         self.single_line = bool(config.single_line_params and config.single_line_params.is_single_line_copy)
         self.mode, self.channel_mode = border.padding_mode, channels.c_padding_mode
-        for name, mode, most in (("padding_mode", self.mode, 3), ("c_padding_mode", self.channel_mode, 1)):
-            if mode > most:
-                raise ArgumentValueError(
-                    NAME, "is no mode", operand=name, value=mode, rule=f"0 to {most}", nearest=most
-                )
+        required(NAME, "padding_mode", self.mode, 0, 3)
+        required(NAME, "c_padding_mode", self.channel_mode, 0, 1)
         if self.mode > EDGE:
             raise NotSimulatedError(NAME, f"padding_mode {self.mode}: a figure alone tells which block is copied")
         if self.csc.is_enable_csc and any(self.csc.key[10:]):
@@ -74,10 +73,8 @@ class Work:
             )
         if border.padding_value_ch3:
             raise NotSimulatedError(NAME, "padding_value_ch3: no format of this chip leaves a fourth channel")
-        self.border, self.rest = (
-            [self._as(getattr(border, f"padding_value_ch{i}")) for i in range(3)],
-            self._as(channels.c_padding_value),
-        )
+        self.border = [self._as(getattr(border, f"padding_value_ch{i}")) for i in range(3)]
+        self.rest = self._as(channels.c_padding_value)
 
     def _as(self, number: Any) -> Any:
         return self.dtype.np.type(value(number, self.dtype, NAME).v)
@@ -85,7 +82,7 @@ class Work:
     @property
     def channels(self) -> int:
         """Channels of a pixel in L1."""
-        return 4 if self.channel_mode == FOUR_CHANNELS else 32 // self.dtype.size
+        return 4 if self.channel_mode == FOUR_CHANNELS else c0_of(self.dtype)
 
     def apply(self, planes: Sequence[np.ndarray], pads: tuple[int, int, int, int]) -> np.ndarray:
         """The image as (rows, columns, channels); `pads`: top, bottom, left, right."""

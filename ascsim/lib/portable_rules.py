@@ -61,12 +61,12 @@ NEWER = frozenset("bfloat16 swiglu softmax_flash_v2 SoftMaxShapeInfo SoftmaxConf
 _NOT = "is not kernel Python"
 _HOST = "do it on the host, before the launch"
 _COMPREHENSION = Rule("comprehension", _NOT, "write the elements out, or loop with asc.static_range")
-_INDEX = "compute a flag and test it in an `if`, or choose the bounds of the loop"
+_FLAG = "compute a flag and test it in an `if`, or choose the bounds of the loop"
 _LET = "assign on a line of its own"
 
 # Keys: the class of a syntax node, or a name that the reader of a function uses.
 SYNTAX: dict[str, Rule] = {
-    "Break": Rule("break", _NOT, _INDEX),
+    "Break": Rule("break", _NOT, _FLAG),
     "Continue": Rule("continue", _NOT, "put the rest of the turn into an `if`"),
     "Lambda": Rule("lambda", _NOT, "write a function with @asc.jit"),
     "FunctionDef": Rule("nested function", _NOT, "move it out of the function, with @asc.jit"),
@@ -151,7 +151,6 @@ SYNTAX: dict[str, Rule] = {
     ),
 }
 
-# Calls of the API that pyasc's front end is known to get wrong: when, and the rule.
 _MMAD = "m n k is_bias fm_offset en_ssparse en_winograd_a en_winograd_b unit_flag cmatrix_source cmatrix_init_val"
 _MMAD_NAMES = _MMAD.split()
 _MMAD_GROUPS = (set(_MMAD_NAMES[3:8]), set(_MMAD_NAMES[8:]))
@@ -181,6 +180,7 @@ Wrong = Callable[[ast.Call], bool]
 _IGNORED = Rule(
     "arguments by position", "pyasc ignores them and makes an empty object", "name them all", Verdict.DIFFERS
 )
+# Calls of the API that pyasc's front end is known to get wrong: when, and the rule.
 API: dict[str, tuple[tuple[Wrong, Rule], ...]] = {
     "MmadParams": (
         (

@@ -23,6 +23,7 @@ from ascsim.hw.checks import Checks
 from ascsim.hw.findings import locate
 from ascsim.lib.platform import Backend
 from ascsim.lib.settings import set_platform, settings
+from ascsim.report.edits import short
 from ascsim.report.table import Report
 
 REPORTS = pytest.StashKey["list[Any]"]()
@@ -118,5 +119,4 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for fault in report.ascsim_faults:
             terminalreporter.write_line(f"  {fault['text']}")
             for file, line in dict.fromkeys(map(tuple, fault["places"])):
-                name = file.replace("\\", "/").rsplit("/", 1)[-1]
-                terminalreporter.write_line(f"    {name}:{line}  {linecache.getline(file, line).strip()}")
+                terminalreporter.write_line(f"    {short(file)}:{line}  {linecache.getline(file, line).strip()}")

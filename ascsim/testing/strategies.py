@@ -24,10 +24,9 @@ except ImportError:
 
 BLOCK = 32  # bytes; what copies and vector operands are counted in
 ORDERS = ("canonical", "late", "early", "reverse", "torn", "torn reverse")
-DTYPES = tuple(
-    getattr(dt, name)
-    for name in "float32 float16 bfloat16 int32 int16 int8 uint8 uint16 uint32 int64 uint64".split()
-    if hasattr(dt, name)
+DTYPES = (
+    *(dt.float32, dt.float16, dt.bfloat16),
+    *(dt.int32, dt.int16, dt.int8, dt.uint8, dt.uint16, dt.uint32, dt.int64, dt.uint64),
 )
 FILLS = ("zeros", "counting", "bits", "special")
 
