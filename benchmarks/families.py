@@ -158,7 +158,7 @@ ROWS = (
         "whole_reduce_max",
         "asc.whole_reduce_max(f0, f1, 64, 32, 1, 1, 8)",
         "M = F1.reshape(32, 64); A = M.argmax(1); F0[:64:2] = M[ROWS, A]; F0.view(np.uint32)[1:65:2] = A",
-        22,
+        18,
     ),
     Row(
         "block_reduce_sum",
@@ -182,7 +182,7 @@ ROWS = (
         "reduce_max",
         "asc.reduce_max(f0, f1, f3, 2048, True)",
         "A = F1.argmax(); F0[0] = F1[A]; F0.view(np.uint32)[1] = A",
-        70,
+        40,
     ),
     Row(
         "gather",

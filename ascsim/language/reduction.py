@@ -34,7 +34,8 @@ def extreme(x: np.ndarray, active: np.ndarray, greatest: bool) -> tuple[np.ndarr
     """The bits of the greatest (or least) active element along the last axis, and where it stands."""
     if active.all():
         at = x.argmax(-1) if greatest else x.argmin(-1)  # of numpy's, too: the first NaN wins
-        value = np.take_along_axis(x, at[..., None], -1)[..., 0]
+        rows = x.reshape(-1, x.shape[-1])
+        value = rows[np.arange(len(rows)), at.reshape(-1)].reshape(at.shape)
         if value.all():  # of zeros the sign counts
             return value.view(f"i{x.itemsize}"), at
     bits = x.view(f"i{x.itemsize}")
