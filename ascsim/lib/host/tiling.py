@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ascsim.hw.errors import ArgumentValueError
 from ascsim.language.adv.tiling_search import FREE, Problem, Range
 
-from .base import MatmulApiTilingBase
+from .base import MatmulApiTilingBase, fail
 from .platform import PlatformAscendC
 
 
@@ -34,8 +35,13 @@ class MultiCoreMatmulTiling(MatmulApiTilingBase):
         self._split_k = False
 
     def set_dim(self, dim: Any) -> int:
-        """Cores that may be used, 1 or more: vector cores where a kernel has both kinds."""
-        self._cores = self._int(dim, "set_dim", "dim")
+        """Cores that may be used, 1 to the cores of the platform: vector cores where a kernel has both kinds."""
+        cores, most = self._int(dim, "set_dim", "dim"), self._soc.aiv
+        if not 1 <= cores <= most:
+            method, rule = self._called("set_dim"), f"1 to {most}, the cores of the platform"
+            nearest = min(max(cores, 1), most)
+            return fail(ArgumentValueError(method, operand="dim", value=cores, rule=rule, nearest=nearest))
+        self._cores = cores
         return 0
 
     def set_single_shape(self, single_m_in: Any = -1, single_n_in: Any = -1, single_k_in: Any = -1) -> int:

@@ -314,3 +314,14 @@ def test_blocks_are_not_thin_along_k_where_deeper_ones_cost_the_same(mdl: bool) 
         assert tiling["base_k"] >= 64
     if not mdl:  # each load fetches a row of 32 bytes for every 16 of K: wide blocks of little depth are dear
         assert tiling_of(tiler(Case(16, 512, 2048, trans_b=True, mdl=False), host.MatmulApiTiling))["base_k"] >= 128
+
+
+@pytest.mark.parametrize("dim", [1 << 40, 49, 0, -1])
+def test_more_cores_than_there_are_do_not_keep_the_search_busy(dim: int) -> None:
+    """Ascend910B1 has 48 vector cores; the setting before stays."""
+    made = tiler(Case(512, 512, 512, cores=7))
+    with pytest.warns(
+        asc.SimulatorWarning, match=f"dim = {dim}; rule: 1 to 48, .*nearest legal value: {48 if dim > 1 else 1}"
+    ):
+        assert made.set_dim(dim) == -1
+    assert 1 < tiling_of(made)["used_core_num"] <= 7
