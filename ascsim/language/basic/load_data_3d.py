@@ -61,7 +61,7 @@ def set_load_data_boundary(boundary: Any) -> None:
     name = "set_load_data_boundary"
     core = running(name)
     given = index(boundary, name, "boundary")
-    if given and not BOUNDARY_LEAST <= given <= 1 << 32:
+    if given and not BOUNDARY_LEAST <= given < 1 << 32:
         rule = f"0, or {BOUNDARY_LEAST} and more bytes"
         raise ArgumentValueError(
             name, "is undefined", operand="boundary", value=given, rule=rule, nearest=BOUNDARY_LEAST
@@ -229,6 +229,9 @@ def _plan(
         given = tuple(fields.get(name, repeat.repeat_time) for name in names)
         rule = f"the column matrix has {wide * high} rows and {points * map_.channels} columns"
         raise ArgumentValueError(NAME, "reaches beyond it", operand=", ".join(names), value=given, rule=rule)
+    if wrap and source.start >= wrap:
+        rule = f"a byte of L1 below {wrap}, the boundary that set_load_data_boundary set"
+        raise ArgumentValueError(NAME, "starts beyond the boundary", operand="src", value=source.start, rule=rule)
     seen = Columns(map_, source.start, dtype.size, rows, columns, wrap)
     turned = to.position is TPosition.A2 and bool(fields["en_transpose"])
     target = _target(to, len(rows), len(columns), shape, turned)

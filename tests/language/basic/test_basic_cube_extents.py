@@ -10,7 +10,7 @@ from cube_machine import on_l1, tensor
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, OperandError
-from ascsim.language.basic import data_copy, fixpipe, load_data, mmad
+from ascsim.language.basic import data_copy, fixpipe, load_data, mmad, set_load_data_boundary
 from ascsim.language.core import (
     FixpipeConfig,
     FixpipeParamsV220,
@@ -98,6 +98,21 @@ def test_an_image_load_of_half_fractals_inside_the_matrix() -> None:
     assert (rows[10:] == 0xFFFF).all()
     assert (rows[:, 10:] == 0xFFFF).all()
     assert codes(on_l1(IMAGE, lambda: window(dt.float32, 8, 3), checks=ALL)[1]) == []
+
+
+def test_an_image_that_starts_beyond_the_boundary() -> None:
+    """A load that passes the boundary goes on at byte 0 of L1; one may not start there."""
+
+    def call(start: int) -> None:
+        set_load_data_boundary(1024)
+        params = LoadData3DParamsV2((0, 0, 0, 0), 4, 4, 16, 16, 16, 0, 0, 1, 1)
+        load_data(tensor(dt.float16, A2), tensor(dt.float16, A1, start), params)
+
+    for start in (1024, 4096):
+        with pytest.raises(ArgumentValueError, match=f"src = {start}: starts beyond the boundary; rule: .* below 1024"):
+            on_l1(IMAGE, lambda start=start: call(start))  # type: ignore[misc]
+    found, _ = on_l1(IMAGE, lambda: call(992), checks=ALL)
+    assert found["L0A"].view(np.uint16)[[0, 15, 16, 31]].tolist() == [496, 511, 0, 15]
 
 
 def test_a_bias_beside_is_bias_is_not_added_in_silence() -> None:
