@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 from hypothesis import settings
+
+# One thread for the products of numpy in each worker of xdist: threads of several workers wait for one another.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 # The same examples in every run and on every machine. To search for new ones: pytest --hypothesis-profile=default
 settings.register_profile("ci", derandomize=True, deadline=None)

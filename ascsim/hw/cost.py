@@ -26,7 +26,8 @@ CYCLES_PER_REPEAT: dict[str, dict[int, int]] = {
 SORTED_PER_CYCLE = 2  # elements of sort32 and mrg_sort. doc
 VECTOR_START = 22  # cycles an instruction. meas: pipe times of add_c1, add_c3; 24.4 back to back (bank_s1)
 READ_WRITE_CONFLICT = 1.8  # cycles a repeat. meas: bank_s5
-# Cycles by pipe. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80; other pipes not published
+# Cycles by pipe. meas, weak: gelu_only 58, reduce_256_block_repeat 50, reduce_256_2xrepeat 80; of other pipes nothing
+# is published.
 BARRIER_DRAIN = {"V": 58}
 
 GM_LOAD_LATENCY = 215  # ns, once after the pipe stood idle. meas: add_c1
