@@ -187,8 +187,7 @@ class GlobalArray:
                 self._log(me, at)
                 return
             self._build()
-        for a, b in self._inside(me, at):
-            self.index.write(a, b, me, clash, me[3].gm.atomic)  # type: ignore[union-attr]
+        self.index.store(self._inside(me, at), me, clash, me[3].gm.atomic)  # type: ignore[union-attr]
 
     def _inside(self, me: Access, at: int) -> list[tuple[int, int]]:
         """The runs of an access, without what strays into the padding: that is reported as a stray alone."""
@@ -225,11 +224,12 @@ class GlobalArray:
         self.read_only = self.write_only = False
         accesses = [access for stretch in self.log for access in stretch.accesses()]
         for me, at in sorted(accesses, key=lambda access: access[0][0]):
-            for a, b in self._inside(me, at):
-                if me[3].gm.write:
-                    index.write(a, b, me, _agree, me[3].gm.atomic)
-                else:
-                    index.read(a, b, me, _agree)
+            runs = self._inside(me, at)
+            if me[3].gm.write:
+                index.store(runs, me, _agree, me[3].gm.atomic)
+                continue
+            for a, b in runs:
+                index.read(a, b, me, _agree)
         self.log, self.lines = [], {}
 
 

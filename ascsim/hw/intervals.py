@@ -67,8 +67,6 @@ class RunMap:
 
     def write(self, a: int, b: int, me: Access, clash: Clash, atomic: str = "") -> None:
         """Bytes a to b-1 are written: compare with the reads since, or with the last write where there are none."""
-        if not atomic and self._inside(a, b, me, clash):
-            return
         first, last = self._cut(a), self._cut(b)
         for index in range(first, last):
             cell = self.cells[index]
@@ -86,22 +84,45 @@ class RunMap:
             self.starts[first + 1 : last] = []
             self.cells[first:last] = [RunCell(me, {}, {})]
 
-    def _inside(self, a: int, b: int, me: Access, clash: Clash) -> bool:
-        """The short way of a plain write to a part of one run that was only written: what rows of results come to."""
+    def store(self, runs: list[tuple[int, int]], me: Access, clash: Clash, atomic: str = "") -> None:
+        """All runs of one access are written."""
+        if atomic or not self._fresh(runs, me, clash):
+            for a, b in runs:
+                self.write(a, b, me, clash, atomic)
+
+    def _fresh(self, runs: list[tuple[int, int]], me: Access, clash: Clash) -> bool:
+        """The short way of rows of results, each of which replaces a part of one run that was only written: the lists
+        are changed once. False, and nothing done, where the rows are of another kind."""
         starts, cells = self.starts, self.cells
-        after = bisect_right(starts, a)
-        cell = cells[after - 1]
-        if cell.reads or cell.atomic or (after < len(starts) and starts[after] < b):
-            return False
-        clash(cell.write, a, b, True)
-        if after == len(starts) or starts[after] > b:  # the rest of the run
-            starts.insert(after, b)
-            cells.insert(after, RunCell(cell.write, {}, {}))
-        if starts[after - 1] == a:
-            cells[after - 1] = RunCell(me, {}, {})
-        else:
-            starts.insert(after, a)
-            cells.insert(after, RunCell(me, {}, {}))
+        first = index = bisect_right(starts, runs[0][0]) - 1
+        at, ends = starts[first], [*starts[first + 1 :], 1 << 62]
+        new: list[int] = []
+        made: list[RunCell] = []
+        replaced: list[tuple[Access, int, int]] = []
+        for a, b in runs:
+            while ends[index - first] <= a:
+                if at < ends[index - first]:
+                    new.append(at)
+                    made.append(cells[index])
+                index += 1
+                at = starts[index]
+            cell = cells[index]
+            if a < at or ends[index - first] < b or cell.reads or cell.atomic:
+                return False
+            if at < a:
+                new.append(at)
+                made.append(RunCell(cell.write, {}, {}))
+            new.append(a)
+            made.append(RunCell(me, {}, {}))
+            replaced.append((cell.write, a, b))
+            at = b
+        if at < ends[index - first]:
+            new.append(at)
+            made.append(RunCell(cell.write, {}, {}))
+        starts[first : index + 1] = new
+        cells[first : index + 1] = made
+        for earlier, a, b in replaced:
+            clash(earlier, a, b, True)
         return True
 
     def atomic(self, a: int, b: int) -> list[Access]:

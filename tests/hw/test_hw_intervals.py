@@ -61,12 +61,14 @@ class Bytes:
 def test_the_run_map_compares_what_bytes_compare() -> None:
     rng = random.Random(3)
     for _ in range(40):
-        runs, plain = RunMap(), Bytes()
+        runs, plain, span = RunMap(), Bytes(), rng.choice((60, 500))
         for n in range(1, 40):
-            a = rng.randrange(60)
+            a = rng.randrange(span)
             b = a + rng.randrange(1, 20)
             write, kind = rng.random() < 0.5, rng.choice(("", "", "add", "max"))
-            me = access(n, rng.randrange(2), rng.randrange(2), gm_shape(b - a, write=write, atomic=kind), 0)
+            size, rows = b - a, rng.choice((1, 1, 2, 4))
+            shape = gm_shape(size, max(1, size + rng.randrange(-6, 6)), rows, write, kind)
+            me = access(n, rng.randrange(2), rng.randrange(2), shape, 0)
             seen: set[Pair] = set()
 
             def clash(earlier: Any, lo: int, hi: int, _: bool, me: Any = me, seen: set[Pair] = seen) -> None:
@@ -74,11 +76,12 @@ def test_the_run_map_compares_what_bytes_compare() -> None:
                     seen |= {(earlier[0], me[0], byte) for byte in range(lo, hi)}
 
             if write:
-                runs.write(a, b, me, clash, kind)
+                runs.store(shape.runs(a), me, clash, kind)
             else:
-                runs.read(a, b, me, clash)
+                for first, end in shape.runs(a):
+                    runs.read(first, end, me, clash)
             expected: set[Pair] = set()
-            for byte in range(a, b):
+            for byte in sorted({byte for row in shape.runs(a) for byte in range(*row)}):
                 expected |= plain.enter(byte, me, write, kind if write else "")
             assert seen == expected
 
