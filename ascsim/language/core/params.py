@@ -29,7 +29,7 @@ _EXTENTS = ("stride", "gap", "len", "count")  # ends of the names of fields whos
 class Row:
     """One field: `take(given, owner, before)` gives its value, where `before` lists the fields, those before it set.
 
-    An int from `low` to `high` stands for itself and need not be taken.
+    What is of the class `kind` and lies from `low` to `high` stands for itself and need not be taken.
     """
 
     def __init__(
@@ -39,8 +39,10 @@ class Row:
         low: int = 1,
         high: int = 0,
         nested: bool = False,
+        kind: type = int,
     ) -> None:
-        self._take, self.default, self.low, self.high, self.name = take, default, low, high, ""
+        self._take, self.default, self.name = take, default, ""
+        self.plain = kind, low, high
         self.nested = nested  # the value needs `_key_part` to become a part of a key
 
     def take(self, given: Any, owner: str, before: list[Any]) -> Any:
@@ -69,7 +71,7 @@ I16, I32 = _integer(_dtype.int16), _integer(_dtype.int32)
 
 def Flag(default: Any = _REQUIRED) -> Any:
     """One bit; any integer serves."""
-    return Row(lambda row, given, owner, before: bool(to_index(given, owner, row.name)), default)
+    return Row(lambda row, given, owner, before: bool(to_index(given, owner, row.name)), default, 0, 1, kind=bool)
 
 
 def Number(default: Any = _REQUIRED) -> Any:
@@ -189,6 +191,7 @@ class _Table(type):
             body[key] = _reader(i)
         rows = list(named.values())
         body["_rows"] = tuple(rows)
+        body["_plain"] = tuple(row.plain for row in rows)
         body["_required"] = sum(row.default is _REQUIRED for row in rows)  # these come first
         body["_defaults"] = [
             row.default if row.default is _REQUIRED else row.take(row.default, name, []) for row in rows
@@ -215,18 +218,19 @@ class Params(metaclass=_Table):
     key: tuple[Any, ...]
     _fields: tuple[Any, ...]
     _rows: ClassVar[tuple[Row, ...]]
+    _plain: ClassVar[tuple[tuple[Any, Any, Any], ...]]  # class and range of what stands for itself, row by row
     _required: ClassVar[int]
     _nested: ClassVar[bool]
     _defaults: ClassVar[list[Any]]
     _ignored: ClassVar[frozenset[str]] = frozenset()  # keywords of the published signature that have no effect
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        rows, owner = self._rows, self.__class__.__name__
-        fields = self._defaults.copy()
-        for i, (row, given) in enumerate(zip(rows, args)):  # noqa: B905 (fewer or more arguments than rows are legal)
-            plain = given.__class__ is int and row.low <= given <= row.high
-            fields[i] = given if plain else row.take(given, owner, fields)
-        if kwargs or not self._required <= len(args) <= len(rows) + 1:
+        rows, count = self._rows, len(args)
+        fields = [*args[: len(rows)], *self._defaults[count:]]
+        for i, (given, (kind, low, high)) in enumerate(zip(args, self._plain)):  # noqa: B905 (their numbers may differ)
+            if given.__class__ is not kind or not low <= given <= high:
+                fields[i] = rows[i].take(given, self.__class__.__name__, fields)
+        if kwargs or not self._required <= count <= len(rows) + 1:
             self._take_keywords(fields, args, kwargs)
         settled = tuple(fields)
         _set_fields(self, settled)
