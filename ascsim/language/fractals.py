@@ -41,9 +41,14 @@ def c0_of(dtype: DataType) -> int:
     return BLOCK // dtype.size
 
 
-def up(n: int, step: int) -> int:
-    """The number of steps that hold n, rounded up."""
+def ceil_div(n: int, step: int) -> int:
+    """n / step, rounded up."""
     return -(-n // step)
+
+
+def align_up(n: int, step: int) -> int:
+    """n, rounded up to a multiple of `step`."""
+    return -(-n // step) * step
 
 
 class Fractals:
@@ -64,7 +69,7 @@ class Fractals:
         self.start, self.dtype, self.rows, self.columns = start, dtype, rows, columns
         self.fractal = high, wide = (SIDE, c0) if order.inner == "Z" else (c0, SIDE)  # elements
         nbytes = SIDE * c0 * size
-        down, across = up(rows, high), up(columns, wide)  # fractals
+        down, across = ceil_div(rows, high), ceil_div(columns, wide)  # fractals
         self.shape = (down, high, across, wide)
         inside = (c0 * size, size) if order.inner == "Z" else (size, c0 * size)
         outside = (pitch or across * nbytes, nbytes) if order.outer == "Z" else (nbytes, pitch or down * nbytes)

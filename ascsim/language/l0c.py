@@ -23,7 +23,7 @@ from .core.dtype import DataType, float32, uint64
 from .core.enums import QuantModes, TPosition
 from .core.global_tensor import GlobalTensor
 from .core.place import L1_POSITIONS, Place, report
-from .fractals import BLOCK, SIDE, dims_of, up
+from .fractals import BLOCK, SIDE, align_up, dims_of
 from .moves import reach
 from .operand import aligned, local, typed
 from .plans import present, zero
@@ -124,11 +124,11 @@ def _limits(move: Move, target: DataType, to_l1: bool) -> None:
     most = ROWS_LIMIT if move.row_major else M_LIMIT
     legal("m_size", move.m, move.m <= most, f"0 to {most}", most)
     legal("src_stride", move.src_stride, move.src_stride <= M_LIMIT, f"0 to {M_LIMIT}", M_LIMIT, "BAD_STRIDE")
-    least = up(move.m, SIDE) * SIDE
+    least = align_up(move.m, SIDE)
     if move.n > SIDE:  # columns of fractals, which mmad leaves whole
         rule = f"a multiple of {SIDE} rows, {least} (m_size rounded up) or more"
         good = move.src_stride >= least and move.src_stride % SIDE == 0
-        nearest = max(up(move.src_stride, SIDE) * SIDE, least)
+        nearest = max(align_up(move.src_stride, SIDE), least)
         legal("src_stride", move.src_stride, good, rule, nearest, "BAD_STRIDE")
     if move.row_major:
         legal("layout", 1, not to_l1, "NZ to L1", None)

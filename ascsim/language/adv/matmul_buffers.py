@@ -15,8 +15,8 @@ from ...hw.findings import Site
 from ..core.dtype import DataType, float32, int8, int32
 from ..core.enums import TPosition
 from ..core.place import Place, place
-from ..fractals import SIDE, c0_of
-from .matmul_moves import footprint, line
+from ..fractals import SIDE, align_up, c0_of
+from .matmul_moves import footprint
 from .tiling_rules import Cut
 
 
@@ -155,11 +155,11 @@ class Layout:
             self.slots.append(Slots(core, dtype, start, nbytes, reuse, flag))
             start += nbytes * (reuse.staying + reuse.turning)
         self.sums = int32 if kinds.a is int8 else float32
-        row = line(cut.base_n, SIDE)
+        row = align_up(cut.base_n, SIDE)
         if kinds.bias is not None:
-            size = line(row * kinds.bias.size, 64)
+            size = align_up(row * kinds.bias.size, 64)
             self.bias = place(core, TPosition.C1, kinds.bias, start, size)
-            self.table = place(core, TPosition.C2, self.sums, 0, line(row * self.sums.size, 64))
+            self.table = place(core, TPosition.C2, self.sums, 0, align_up(row * self.sums.size, 64))
             start += size
         self.factors = start  # of quantisation by column
         self.end = start + (row * 8 if kinds.quant else 0)
@@ -169,14 +169,14 @@ class Layout:
              place(core, TPosition.B2, kinds.b, half * core.memories["L0B"].size // 2, self._l0(cut.base_n, kinds.b)))
             for half in range(1 + double)
         ]  # fmt: skip
-        accumulators = line(cut.base_m, SIDE) * row * 4
+        accumulators = align_up(cut.base_m, SIDE) * row * 4
         self.l0c = [
             place(core, TPosition.CO1, self.sums, i * accumulators, accumulators)
             for i in range(0 if kinds.own_l0c else cut.db_l0c)
         ]
 
     def _l0(self, lines: int, dtype: DataType) -> int:
-        return line(lines, SIDE) * line(self.cut.base_k, c0_of(dtype)) * dtype.size
+        return align_up(lines, SIDE) * align_up(self.cut.base_k, c0_of(dtype)) * dtype.size
 
     def drain(self, site: Site) -> None:
         """Take down every flag of the L1 buffers."""

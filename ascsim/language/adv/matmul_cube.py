@@ -17,10 +17,10 @@ from ...hw.core import Core
 from ...hw.events import EVENT_NUMBER
 from ...hw.findings import Site
 from ..core.place import Place
-from ..fractals import SIDE, c0_of
+from ..fractals import SIDE, align_up, c0_of
 from . import matmul_moves as moves
 from .matmul_buffers import Kinds, Layout
-from .matmul_moves import Block, Start, Stored, footprint, line
+from .matmul_moves import Block, Start, Stored, footprint
 from .matmul_out import CopyOut
 from .matmul_product import InGm, InL1, Product, Scalar
 from .tiling_rules import Cut
@@ -64,8 +64,8 @@ class Cube(CopyOut):
             found = Layout(self.core, self.start, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
             need = found.end - self.start - self.room
             if need > 0:
-                self.pipe._take(self, "L1", 1, line(need, 32), "register_matmul", site)
-                self.room += line(need, 32)
+                self.pipe._take(self, "L1", 1, align_up(need, 32), "register_matmul", site)
+                self.room += align_up(need, 32)
             self.layouts[key] = found
         elif found is not self.layout:
             self.drain(site)

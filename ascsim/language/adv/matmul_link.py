@@ -22,9 +22,9 @@ from ..core.dtype import DataType
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, report
 from ..core.tensor import LocalTensor
+from ..fractals import align_up
 from ..fwk.pipe import TPipe
 from .matmul_cube import Cube
-from .matmul_moves import line
 
 OBJECTS = 4  # of one core
 _STATE = "matmul"
@@ -63,7 +63,7 @@ class Link:
     def room(self, dtype: DataType, nbytes: int, operation: str) -> GlobalTensor:
         """A piece of the ring."""
         ring, array = self.core.device.soc.ub, self.workspace.array
-        nbytes = line(nbytes, 32)
+        nbytes = align_up(nbytes, 32)
         if self.top + nbytes > ring:
             self.top = 0
         start = self.workspace.offset + self.core.index * ring + self.top

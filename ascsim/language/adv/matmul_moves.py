@@ -20,7 +20,7 @@ from ..basic.mmad import multiply_plan
 from ..core.cube_types import MmadParams, Nd2NzParams
 from ..core.dtype import DataType
 from ..core.place import Place
-from ..fractals import BLOCK, FRACTAL, SIDE, Dims, c0_of, up
+from ..fractals import BLOCK, FRACTAL, SIDE, Dims, align_up, c0_of, ceil_div
 from ..moves import Side, move_plan
 from ..paths import bias_plan
 
@@ -34,16 +34,11 @@ class Stored(NamedTuple):
     pitch: int
 
 
-def line(n: int, step: int) -> int:
-    """n, rounded up to a multiple of `step`."""
-    return up(n, step) * step
-
-
 def footprint(rows: int, columns: int, dtype: DataType, across: bool) -> tuple[int, int]:
     """(pitch, bytes) of rows x columns in L1; `across`: the rows are those of K."""
     c0 = c0_of(dtype)
-    wide = line(columns, max(SIDE, c0) if across else c0)
-    pitch = line(rows, max(SIDE, c0) if across else SIDE) * BLOCK
+    wide = align_up(columns, max(SIDE, c0) if across else c0)
+    pitch = align_up(rows, max(SIDE, c0) if across else SIDE) * BLOCK
     return pitch, wide // c0 * pitch
 
 
@@ -55,7 +50,7 @@ def from_rows(core: Core, to: Stored, rows: int, columns: int, pitch: int, site:
 
 def from_fractals(core: Core, to: Stored, rows: int, columns: int, height: int, at: int, site: Site) -> Plan:
     """GM to L1: a block of a matrix that lies in fractals already, `height` rows in all."""
-    moves = copies.Moves(rows * BLOCK, to.pitch, height * BLOCK, up(columns, c0_of(to.place.dtype)))
+    moves = copies.Moves(rows * BLOCK, to.pitch, height * BLOCK, ceil_div(columns, c0_of(to.place.dtype)))
     return copies.load_plan(core, "data_copy", to.place, moves, at, site)
 
 
@@ -79,7 +74,7 @@ def loads(core: Core, to: Place, source: Stored, block: Block, site: Site) -> li
     memory = to.memory
     assert memory is not None
     size, c0 = to.dtype.size, c0_of(to.dtype)
-    lines, k = up(block.lines, SIDE), up(block.k, c0)
+    lines, k = ceil_div(block.lines, SIDE), ceil_div(block.k, c0)
     if memory.name == "L0A":
         step_line, step_k = k * FRACTAL, FRACTAL
     else:
@@ -125,7 +120,7 @@ def fill(core: Core, to: Place, block: Block, value: float, site: Site) -> Plan:
     assert to.memory is not None
     size, c0 = to.dtype.size, c0_of(to.dtype)
     row = block.lines == 1 and to.memory.name == "L0A"
-    nbytes = block.k * size if row else up(block.lines, SIDE) * up(block.k, c0) * FRACTAL
+    nbytes = block.k * size if row else ceil_div(block.lines, SIDE) * ceil_div(block.k, c0) * FRACTAL
     write = core.region(to.memory.name, ((to.start, ((nbytes, 1),)),), "init_const_value: dst", site)
     run = partial(to.array(nbytes // size).fill, value)
     cycles = core.device.cost.load_l0(to.memory.name, nbytes)
@@ -134,7 +129,7 @@ def fill(core: Core, to: Place, block: Block, value: float, site: Site) -> Plan:
 
 def bias_table(core: Core, to: Place, source: Place, n: int, site: Site) -> Plan:
     """L1 to the bias table, whole 64-byte blocks of it."""
-    length = line(n * to.dtype.size, 2 * BLOCK) // to.dtype.size * source.dtype.size
+    length = align_up(n * to.dtype.size, 2 * BLOCK) // to.dtype.size * source.dtype.size
     return bias_plan(core, "data_copy", to, source, copies.Moves(length, length, length, 1), site)
 
 

@@ -18,13 +18,12 @@ from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, T
 from ..core.global_tensor import GlobalTensor
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
-from ..fractals import SIDE, c0_of
+from ..fractals import SIDE, align_up, c0_of
 from . import tiling_rules
 from .matmul_buffers import Kinds
 from .matmul_config import MatmulConfig
 from .matmul_cube import Cube
 from .matmul_link import Link
-from .matmul_moves import line
 from .matmul_operands import MatmulType, Operand, Sizes, check_types, mode_of, source_of
 from .matmul_product import InGm, InL1, Product, Scalar, Target
 from .tiling_rules import Cut, check_tiling
@@ -147,7 +146,9 @@ class MatmulObject:
                 together = kind.format == CubeFormat.NZ or (self.mdl and getattr(cut, f"step_{field}") > 1)
                 if across and together and base % c0:
                     operand, rule = f"tiling.base_{field}", f"a multiple of {c0}: whole columns of fractals as stored"
-                    raise ArgumentValueError(operation, operand=operand, value=base, rule=rule, nearest=line(base, c0))
+                    raise ArgumentValueError(
+                        operation, operand=operand, value=base, rule=rule, nearest=align_up(base, c0)
+                    )
             self.cut = cut
         return self.cut
 
@@ -208,10 +209,12 @@ class MatmulObject:
             nz = True
         sizes = self.sizes
         if nz:
-            pitch = line(sizes.org_m, SIDE)
+            pitch = align_up(sizes.org_m, SIDE)
             if sizes.n % SIDE and not split:
                 rule = f"a multiple of {SIDE} where C lies in fractals"
-                raise ArgumentValueError(operation, operand="n", value=sizes.n, rule=rule, nearest=line(sizes.n, SIDE))
+                raise ArgumentValueError(
+                    operation, operand="n", value=sizes.n, rule=rule, nearest=align_up(sizes.n, SIDE)
+                )
         else:
             pitch = sizes.org_kc or sizes.org_n
         return Target(tensor, pitch, nz, split, sequential, atomic, mode, factor, private)

@@ -13,8 +13,8 @@ from ..core.dtype import DataType, bfloat16, float16, float32, int8, int32
 from ..core.enums import CubeFormat, LayoutMode, QuantModes, TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS
-from ..fractals import SIDE, c0_of
-from .matmul_moves import Stored, line
+from ..fractals import SIDE, align_up, c0_of
+from .matmul_moves import Stored
 from .matmul_product import InGm, InL1
 
 _SOURCES = frozenset((TPosition.GM, *VECTOR_POSITIONS, *L1_POSITIONS))
@@ -156,10 +156,10 @@ def source_of(kind: MatmulType, operand: Operand, sizes: Sizes, is_b: bool) -> A
         rows, columns, lines, deep = columns, rows, deep, lines
     if isinstance(given, GlobalTensor):
         nz = kind.format == CubeFormat.NZ
-        return InGm(given, given.start, line(rows, SIDE) if nz else columns, nz)
+        return InGm(given, given.start, align_up(rows, SIDE) if nz else columns, nz)
     across = transposed is not is_b  # the stored rows are those of K
     step = max(SIDE, c0_of(kind.dtype)) if across else SIDE
-    return InL1(Stored(given.place.live, line(lines, step) * 32))
+    return InL1(Stored(given.place.live, align_up(lines, step) * 32))
 
 
 __all__ = ["MatmulType"]

@@ -13,11 +13,10 @@ from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, place, report
 from ..core.tensor import LocalTensor
-from ..fractals import SIDE, c0_of
+from ..fractals import SIDE, align_up, c0_of
 from ..l0c import Move, Steps, steps_of
 from . import matmul_moves as moves
 from .matmul_buffers import Layout
-from .matmul_moves import line
 from .matmul_product import InGm, Product, Target
 from .tiling_rules import Cut
 
@@ -75,7 +74,7 @@ class CopyOut:
         if steps is None:
             wide = 8 if to.split else SIDE
             move = Move(
-                "fixpipe", line(n, wide) if to.fractal else n, m, line(m, SIDE), stride, to.mode,
+                "fixpipe", align_up(n, wide) if to.fractal else n, m, align_up(m, SIDE), stride, to.mode,
                 factor, False, to.split, not to.fractal,
             )  # fmt: skip
             steps = steps_of(core, move, tensor, LocalTensor._at(core, TPosition.CO1, source.dtype, source.start,
@@ -126,5 +125,5 @@ def _spot(cut: Cut, to: Target, mi: int, ni: int, number: int, m: int, n: int) -
         return mi * cut.base_m * to.pitch + ni * cut.base_n, to.pitch
     wide = 8 if to.split else max(SIDE, c0_of(to.tensor.dtype))
     if to.sequential:
-        return number * cut.base_m * cut.base_n, line(m, SIDE) * wide * size // 32
+        return number * cut.base_m * cut.base_n, align_up(m, SIDE) * wide * size // 32
     return ni * cut.base_n * to.pitch + mi * cut.base_m * wide, to.pitch * wide * size // 32

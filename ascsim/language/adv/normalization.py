@@ -25,7 +25,7 @@ from ..core.dtype import DataType, float16, float32
 from ..core.ir_value import unwrap
 from ..core.place import Place, index, running
 from ..forms import element, number_of
-from ..fractals import up
+from ..fractals import align_up, ceil_div
 from ..masks import ALL_LANES
 from ..operand import BLOCK, REPEAT
 from ..plans import zero
@@ -116,7 +116,7 @@ def _shape(tiling: RmsNormTiling, dtype: DataType, basic: bool) -> Shape:
         if not good:
             raise ArgumentValueError(NAME, operand=f"tiling.{name}", value=given[name], rule=rule, nearest=nearest)
 
-    need(h > 0 and h % step == 0, "h_length", f"a multiple of {step} (32 bytes)", max(1, up(h, step)) * step)
+    need(h > 0 and h % step == 0, "h_length", f"a multiple of {step} (32 bytes)", max(1, ceil_div(h, step)) * step)
     rule = f"2 to h_length = {h}: what the device takes for the sum of one element is undefined"
     need(2 <= used <= h, "original_h_length", rule, min(max(used, 2), h))
     need(1 <= main <= rows, "main_bs_length", f"1 to b_length * s_length = {rows}", min(max(main, 1), rows))
@@ -128,7 +128,7 @@ def _shape(tiling: RmsNormTiling, dtype: DataType, basic: bool) -> Shape:
     loops, tail = divmod(rows, main)
     for name, right in (
         ("main_bsh_length", main * h),
-        ("main_bs_length_align", up(main, 8) * 8),
+        ("main_bs_length_align", align_up(main, 8)),
         ("loop_round", loops),
         ("tail_bs_length", tail),
         ("tail_bsh_length", tail * h),
@@ -150,7 +150,7 @@ def _plans(core: Core, places: list[Place], shape: Shape, basic: bool, small: An
         together = (one[0], other[0]) == ("dst", "src") and dst.start == src.start
         if not together and (one[0], other[0]) != ("src", "gamma"):
             apart(core, one, other, NAME, site)
-    nbytes = 4 * (up(shape.main, 8) * 8 + shape.main * shape.h * (1 + half))
+    nbytes = 4 * (align_up(shape.main, 8) + shape.main * shape.h * (1 + half))
     lost = scratch(core, temp, nbytes, nbytes, NAME, site)
     for named in whole.items():
         apart(core, (BUFFER, lost), named, NAME, site)
@@ -196,7 +196,7 @@ def _products(held: np.ndarray, src: np.ndarray, gamma: np.ndarray, dst: np.ndar
 def _sums(x: np.ndarray) -> np.ndarray:
     """Rounds of sums of 64 neighbours, each a tree, until one is left; missing lanes hold -0, which adds nothing."""
     while x.shape[1] > 1:
-        full = np.full((len(x), up(x.shape[1], _LANES) * _LANES), -0.0, np.float32)
+        full = np.full((len(x), align_up(x.shape[1], _LANES)), -0.0, np.float32)
         full[:, : x.shape[1]] = x
         x = tree(full.reshape(len(x), -1, _LANES))
     return x[:, 0]
@@ -214,7 +214,7 @@ def _prices(core: Core, shape: Shape, many: int, basic: bool, half: bool, waits:
     """Cycles of the two parts of a piece, instruction by instruction."""
 
     def price(elements: int, cost: str = "simple") -> int:
-        return core.device.cost.vector(up(elements * 4, REPEAT), CYCLES_PER_REPEAT[cost][4])
+        return core.device.cost.vector(ceil_div(elements * 4, REPEAT), CYCLES_PER_REPEAT[cost][4])
 
     whole, row = price(many * shape.h), price(shape.h)
     steps = shape.h // _LANES  # repeats of a row
@@ -225,9 +225,9 @@ def _prices(core: Core, shape: Shape, many: int, basic: bool, half: bool, waits:
         left = shape.used
         while left > 1:
             factors += many * price(left)
-            left = up(left, _LANES)
+            left = ceil_div(left, _LANES)
     products = many * row if waits else price(many * BLOCK // 4) + steps * price(many * _LANES) + whole
-    products += many * row if steps >= many else up(shape.h, _LANES) * price(many * _LANES)
+    products += many * row if steps >= many else ceil_div(shape.h, _LANES) * price(many * _LANES)
     if half:
         products += row + whole  # casts of gamma and of the result
     return factors, products

@@ -19,8 +19,8 @@ from ...hw.cost import (
     ND2NZ_ROW,
     ND2NZ_START,
 )
-from ..fractals import SIDE
-from .tiling_rules import ACCUMULATOR, Matrix, Product, up
+from ..fractals import SIDE, align_up
+from .tiling_rules import ACCUMULATOR, Matrix, Product
 
 
 class Block(NamedTuple):
@@ -70,7 +70,7 @@ def one_pass(matrix: Matrix, lines: int, k: int, groups: int, along_k: int, turn
     if matrix.in_l1:
         return 0.0
     rows = 0 if matrix.is_nz else k * groups if turned else lines * along_k
-    moved = up(lines, SIDE) * up(k, matrix.c0) * matrix.dtype.size
+    moved = align_up(lines, SIDE) * align_up(k, matrix.c0) * matrix.dtype.size
     return groups * along_k * ND2NZ_START + max(moved / ND2NZ_RATE, rows * ND2NZ_ROW)
 
 

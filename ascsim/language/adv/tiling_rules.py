@@ -15,7 +15,7 @@ from ...hw.soc import Soc
 from ..core.dtype import DataType
 from ..core.enums import CubeFormat
 from ..core.place import L1_POSITIONS
-from ..fractals import SIDE, c0_of
+from ..fractals import SIDE, align_up, c0_of
 from .tcube_tiling import MatmulApiStaticTiling, TCubeTiling
 
 ACCUMULATOR = 4  # bytes of an element in L0C, and of a bias in its table: float32 or int32
@@ -117,17 +117,12 @@ class Breach(NamedTuple):
     nearest: int | None = None
 
 
-def up(number: int, step: int) -> int:
-    """`number`, rounded up to a multiple of `step`."""
-    return -(-number // step) * step
-
-
 def _block(matrix: Matrix, lines: int, k: int, turned: bool) -> int:
     """Bytes of `lines` of M or N by `k`, in fractals; turned: those of the matrix as it lies in global memory."""
     c0 = matrix.c0
     if turned:
-        return up(lines, c0) * up(k, max(SIDE, c0)) * matrix.dtype.size
-    return up(lines, SIDE) * up(k, c0) * matrix.dtype.size
+        return align_up(lines, c0) * align_up(k, max(SIDE, c0)) * matrix.dtype.size
+    return align_up(lines, SIDE) * align_up(k, c0) * matrix.dtype.size
 
 
 def usage(product: Product, cut: Cut) -> dict[str, int]:
@@ -203,7 +198,7 @@ def _fractals(cut: Cut, product: Product) -> Iterator[Breach]:
         value = getattr(cut, field)
         if value % step:
             rule = f"a multiple of {step}: whole fractals" + ("" if "base" in field else ", for the NZ layout")
-            yield Breach(field, value, rule, up(value, step))
+            yield Breach(field, value, rule, align_up(value, step))
 
 
 def _capacities(cut: Cut, product: Product, space: Room) -> Iterator[Breach]:

@@ -13,9 +13,9 @@ from math import lcm
 from typing import NamedTuple
 
 from ...hw.errors import ArgumentValueError
-from ..fractals import SIDE
+from ..fractals import SIDE, align_up
 from .tiling_cost import Block, Loads, compute, one_pass, total
-from .tiling_rules import ACCUMULATOR, Breach, Cut, Product, Room, breaches, up
+from .tiling_rules import ACCUMULATOR, Breach, Cut, Product, Room, breaches
 
 AXES = ("m", "n", "k")
 _INT32 = (1 << 31) - 1
@@ -59,11 +59,11 @@ class Problem:
         """What the blocks are multiples of; along K that may be `k_least`, where the range leaves nothing else."""
         low, high = self.base[2]
         whole, least = self.product.k_whole, self.product.k_least
-        return SIDE, SIDE, whole if up(low, whole) <= high else least
+        return SIDE, SIDE, whole if align_up(low, whole) <= high else least
 
     def lowest(self, axis: int) -> int:
         """The smallest block along an axis."""
-        return up(self.base[axis].low, self.units[axis])
+        return align_up(self.base[axis].low, self.units[axis])
 
 
 class Part(NamedTuple):
@@ -112,7 +112,7 @@ def _inputs(problem: Problem) -> Iterator[Breach]:
     )
     for matrix, name, size, step in sides:
         if matrix.is_nz and size % step:
-            yield Breach(name, size, f"a multiple of {step}, for the NZ layout", up(size, step))
+            yield Breach(name, size, f"a multiple of {step}, for the NZ layout", align_up(size, step))
     if problem.split_k and problem.is_bias:
         yield Breach("is_bias", 1, "no bias where cores share K", 0)
     for i, (name, given) in enumerate(zip(AXES, problem.base, strict=True)):
@@ -142,7 +142,10 @@ def _sizes(problem: Problem, axis: int) -> list[int]:
         return [shape] if low <= shape <= high else []
     step = _steps(problem)[axis]
     sizes = {shape, min(high, shape) // step * step}
-    sizes |= {min(shape, max(up(-(-shape // count), step), up(low, step))) for count in range(1, problem.cores + 1)}
+    sizes |= {
+        min(shape, max(align_up(-(-shape // count), step), align_up(low, step)))
+        for count in range(1, problem.cores + 1)
+    }
     return sorted(size for size in sizes if size >= max(low, 1) and size <= high)
 
 
@@ -180,15 +183,15 @@ def _parts(operation: str, problem: Problem) -> list[Part]:
 def _batch_bytes(problem: Problem, part: Part) -> int:
     """Bytes of L1 that the products of a batch need together."""
     a, b = problem.product.a, problem.product.b
-    k = up(part.k, a.c0)
-    once = up(part.m, SIDE) * k * a.dtype.size + up(part.n, SIDE) * k * b.dtype.size
+    k = align_up(part.k, a.c0)
+    once = align_up(part.m, SIDE) * k * a.dtype.size + align_up(part.n, SIDE) * k * b.dtype.size
     return problem.batch * (once + part.n * a.dtype.size * problem.is_bias)
 
 
 def _first_sight(problem: Problem, part: Part) -> float:
     """Cycles of a part with the usual blocks."""
     m, n, k = (
-        max(problem.lowest(axis), min(usual, up(part[axis], problem.units[axis]), problem.base[axis].high))
+        max(problem.lowest(axis), min(usual, align_up(part[axis], problem.units[axis]), problem.base[axis].high))
         for axis, usual in enumerate(_USUAL)
     )
     block = Block(m, n, k, -(-part.m // m), -(-part.n // n), -(-part.k // k), 2, 2, 2)
@@ -206,8 +209,8 @@ def _one_by_one(problem: Problem, part: Part, block: Block) -> float:
 
 def _even(size: int, step: int, low: int, high: int) -> list[int]:
     """Multiples of `step` from low to high that cut `size` evenly, and powers of two."""
-    ends = {low, high // step * step, min(up(size, step), high // step * step)}
-    even = {up(-(-size // count), step) for count in range(1, max(size // step, 1) + 1)}
+    ends = {low, high // step * step, min(align_up(size, step), high // step * step)}
+    even = {align_up(-(-size // count), step) for count in range(1, max(size // step, 1) + 1)}
     powers = {step << shift for shift in range(8)}
     return sorted(each for each in ends | even | powers if low <= each <= high)
 
@@ -217,12 +220,12 @@ def _blocks(problem: Problem, part: Part) -> Iterator[Block]:
     product, space, units = problem.product, problem.room, problem.units
     size_a, size_b = product.a.dtype.size, product.b.dtype.size
     widest = max(SIDE, product.b.c0)
-    most_m = min(problem.base[0].high, up(part.m, SIDE))
-    most_n = min(problem.base[1].high, up(part.n, widest), space.bt // ACCUMULATOR if problem.is_bias else _INT32)
+    most_m = min(problem.base[0].high, align_up(part.m, SIDE))
+    most_n = min(problem.base[1].high, align_up(part.n, widest), space.bt // ACCUMULATOR if problem.is_bias else _INT32)
     low_k = problem.lowest(2)
     if problem.outer and (problem.mdl or problem.batch):
-        low_k = max(low_k, up(part.k, units[2]))
-    top_k = min(problem.base[2].high, max(up(part.k, units[2]), low_k))
+        low_k = max(low_k, align_up(part.k, units[2]))
+    top_k = min(problem.base[2].high, max(align_up(part.k, units[2]), low_k))
     least_c = ACCUMULATOR * (2 if problem.outer else 1)
     for m in _even(part.m, SIDE, problem.lowest(0), min(most_m, space.l0a // (low_k * size_a))):
         columns = min(most_n, space.l0c // (m * least_c), space.l0b // (low_k * size_b))
@@ -341,13 +344,13 @@ def _reason(problem: Problem, part: Part) -> Breach | None:
     """The rule that the smallest blocks break, if they do."""
     m, n, k = (problem.lowest(axis) for axis in range(3))
     for axis, widest in ((0, SIDE), (1, max(SIDE, problem.product.b.c0))):
-        most = up(part[axis], widest)
+        most = align_up(part[axis], widest)
         if problem.lowest(axis) > most:
             rule = f"at most {most}, single_core_{AXES[axis]} rounded up"
             return Breach(f"base_{AXES[axis]}", problem.lowest(axis), rule, most)
     doubled = 2 if problem.outer else 1
     if problem.outer and (problem.mdl or problem.batch) and k < part.k:
-        k = up(part.k, problem.units[2])
+        k = align_up(part.k, problem.units[2])
     order = problem.order or 0
     step_m, step_n = (doubled if order == 1 else 1), (doubled if order == 0 else 1)
     whole, bias = problem.whole, int(problem.is_bias)

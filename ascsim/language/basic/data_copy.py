@@ -12,11 +12,11 @@ from typing import Any
 from ...hw.core import PLAIN_STORE
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
 from ...hw.findings import Site, author
-from ...hw.instruction import ANY
 from .. import copies
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import Int32, unwrap
+from ..core.limits import parameters
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import (
@@ -78,8 +78,7 @@ def data_copy(
                 window, at, where = dst.window, dst.start, src.place
                 atomic = where.core.atomic
                 plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
-            alike = plan.phase == at & 511 or plan.phase == ANY
-            if window.dtype is where.dtype and alike and at + plan.span <= window.end:
+            if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
                 where.core.issue(plan, None, window.array, at)
                 return
         except (AttributeError, KeyError, TypeError):
@@ -142,14 +141,7 @@ def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Si
     core = running("data_copy")
     _element_size("data_copy", dst, src)
     if enhanced is not None:
-        if not isinstance(enhanced, DataCopyEnhancedParams):
-            raise ArgumentTypeError(
-                "data_copy",
-                "is no parameter object",
-                operand="enhanced_params",
-                value=enhanced,
-                rule="DataCopyEnhancedParams",
-            )
+        parameters("data_copy", enhanced, DataCopyEnhancedParams, operand="enhanced_params")
         if enhanced != DataCopyEnhancedParams():
             raise NotSimulatedError("data_copy", "enhanced parameters other than the default are not built yet")
     copies.block_count(core, "data_copy", params.block_count, site)
@@ -203,22 +195,9 @@ def data_copy_pad(
     core = running("data_copy_pad")
     if nd2nz_params is not None or isinstance(pad_params, Nd2NzParams):
         raise NotSimulatedError("data_copy_pad", THROUGH_GM)
-    if not isinstance(data_copy_params, (DataCopyExtParams, DataCopyParams)):
-        raise ArgumentTypeError(
-            "data_copy_pad",
-            "is no parameter object",
-            operand="data_copy_params",
-            value=data_copy_params,
-            rule="DataCopyExtParams or DataCopyParams",
-        )
-    if pad_params is not None and not isinstance(pad_params, (DataCopyPadExtParams, DataCopyPadParams)):
-        raise ArgumentTypeError(
-            "data_copy_pad",
-            "is no parameter object",
-            operand="pad_params",
-            value=pad_params,
-            rule="DataCopyPadExtParams or DataCopyPadParams",
-        )
+    parameters("data_copy_pad", data_copy_params, DataCopyExtParams, DataCopyParams, operand="data_copy_params")
+    if pad_params is not None:
+        parameters("data_copy_pad", pad_params, DataCopyPadExtParams, DataCopyPadParams, operand="pad_params")
     params = data_copy_params
     size = _element_size("data_copy_pad", dst, src)
     along = way(core, dst, src, "data_copy_pad", site, EXACT)

@@ -16,12 +16,13 @@ from ...hw.core import Core
 from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site
 from ...hw.global_memory import GlobalArray
-from ...hw.instruction import ANY, Plan, gm_shape
+from ...hw.instruction import Plan, gm_shape
 from ..copies import BLOCK_LIMIT, Moves
 from ..core.dtype import bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
+from ..core.limits import within
 from ..core.place import VECTOR_POSITIONS, Place, report
 from ..core.types import Nd2NzParams, Nz2NdParamsFull
-from ..fractals import BLOCK, SIDE, dims_of, up
+from ..fractals import BLOCK, SIDE, align_up, ceil_div, dims_of
 from ..moves import reach
 from ..operand import aligned, typed
 from ..paths import issue_global, load, one_type, way
@@ -91,7 +92,7 @@ def nz2nd(core: Core, dst: Any, src: Any, params: Nz2NdParamsFull, site: Site) -
     typed(core, src.place.live, TYPES[2:], "src", NAME, site)
     _limits(core, params, NZ2ND_LIMITS, site)
     if params.d_value % SIDE:
-        nearest = up(params.d_value, SIDE) * SIDE
+        nearest = align_up(params.d_value, SIDE)
         text = f"d_value = {params.d_value}; rule: a multiple of {SIDE}; nearest legal value: {nearest}"
         report(core, "BAD_STRIDE", text, site, NAME)
     if not params.nd_num:
@@ -110,11 +111,7 @@ def nz2nd(core: Core, dst: Any, src: Any, params: Nz2NdParamsFull, site: Site) -
 
 def _limits(core: Core, params: Any, limits: dict[str, tuple[int, int]], site: Site) -> None:
     for name, (low, high) in limits.items():
-        given = getattr(params, name)
-        if not low <= given <= high:
-            nearest = min(max(given, low), high)
-            text = f"{name} = {given}; rule: {low} to {high}; nearest legal value: {nearest}"
-            report(core, "BAD_STRIDE", text, site, NAME)
+        within(core, "BAD_STRIDE", name, getattr(params, name), low, high, NAME, site)
 
 
 def _apart(core: Core, here: Place, params: Nd2NzParams, site: Site) -> None:
@@ -125,7 +122,7 @@ def _apart(core: Core, here: Place, params: Nd2NzParams, site: Site) -> None:
         text = f"dst_nz_matrix_stride = {params.dst_nz_matrix_stride}; rule: a multiple of {BLOCK // size} elements"
         report(core, "BAD_STRIDE", text, site, NAME)
         return
-    blocks = up(params.d_value * size, BLOCK)
+    blocks = ceil_div(params.d_value * size, BLOCK)
     matrix = [(rows, row), (blocks, params.dst_nz_c0_stride)]
     if not _distinct(matrix):
         text = f"dst_nz_c0_stride = {params.dst_nz_c0_stride}: {rows} rows of {blocks} blocks overlap"
@@ -167,9 +164,7 @@ def nd2nz_plan(core: Core, here: Place, params: Nd2NzParams, site: Site) -> Plan
     sides = [_Side(flat.data, here.start, (many, rows, full), strides, rest) for flat in (memory.bytes, memory.defined)]
     run, carry = partial(_move, sides[0], (jump, pitch)), partial(_carry, sides[1], (jump, pitch))
     cycles = core.device.cost.nd2nz(length, rows * many)
-    plan = Plan(NAME, core.pipes["MTE2"], (), (write,), run, cycles, shape, carry=carry)
-    plan.phase = ANY
-    return plan
+    return Plan(NAME, core.pipes["MTE2"], (), (write,), run, cycles, shape, carry=carry)
 
 
 class _Side:

@@ -24,7 +24,7 @@ from ..core.limits import required
 from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import LoadData3DParamsV2, LoadDataRepeatParam
-from ..fractals import BLOCK, ROW, SIDE, ZN, ZZ, Fractals, c0_of, up
+from ..fractals import BLOCK, ROW, SIDE, ZN, ZZ, Fractals, align_up, c0_of, ceil_div
 from ..moves import reach
 from ..plans import zero
 from .load_operands import places
@@ -250,9 +250,9 @@ def _plan(
 def _whole_fractals(fields: dict[str, int], axis: str, step: int, end: int) -> None:
     """An extension covers whole fractals, unless it reaches into the last one of the column matrix."""
     given, name = fields[f"{axis}_extension"], f"{axis}_extension"
-    if given % step and fields[f"{axis}_start_pt"] + given <= (up(end, step) - 1) * step:
+    if given % step and fields[f"{axis}_start_pt"] + given <= (ceil_div(end, step) - 1) * step:
         rule = f"a multiple of {step} where it does not reach the last fractal (the column matrix ends at {end})"
-        raise ArgumentValueError(NAME, operand=name, value=given, rule=rule, nearest=up(given, step) * step)
+        raise ArgumentValueError(NAME, operand=name, value=given, rule=rule, nearest=align_up(given, step))
 
 
 def _axis(start: int, extension: int, repeat: LoadDataRepeatParam, mode: int, step: int) -> np.ndarray:
@@ -263,7 +263,7 @@ def _axis(start: int, extension: int, repeat: LoadDataRepeatParam, mode: int, st
     if extension % step:
         name = "mk"[mode] + "_extension"
         rule = f"a multiple of {step} where the load repeats along it"
-        raise ArgumentValueError(NAME, operand=name, value=extension, rule=rule, nearest=up(extension, step) * step)
+        raise ArgumentValueError(NAME, operand=name, value=extension, rule=rule, nearest=align_up(extension, step))
     return (np.arange(repeat.repeat_time)[:, None] * repeat.repeat_stride * step + once).reshape(-1)
 
 
@@ -271,12 +271,12 @@ def _target(to: Place, rows: int, columns: int, whole: tuple[int, int], turned: 
     """Where the matrix goes: to L0A as (rows, columns) or turned, to L0B as (rows, columns) in ZN."""
     c0 = c0_of(to.dtype)
     if to.position is TPosition.B2:
-        pitch = up(whole[1], SIDE) * SIDE * c0 * to.dtype.size
+        pitch = align_up(whole[1], SIDE) * c0 * to.dtype.size
         return Fractals(to.start, to.dtype, rows, columns, ZN, pitch=pitch)
     if turned:
-        pitch = up(whole[0], SIDE) * SIDE * SIDE * to.dtype.size
+        pitch = align_up(whole[0], SIDE) * SIDE * to.dtype.size
         return Fractals(to.start, to.dtype, columns, rows, ZZ, pitch=pitch)
-    return Fractals(to.start, to.dtype, rows, columns, ZZ, pitch=up(whole[1], c0) * c0 * SIDE * to.dtype.size)
+    return Fractals(to.start, to.dtype, rows, columns, ZZ, pitch=align_up(whole[1], c0) * SIDE * to.dtype.size)
 
 
 class _Move:

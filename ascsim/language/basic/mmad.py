@@ -23,7 +23,7 @@ from ..core.enums import TPosition
 from ..core.limits import parameters, required
 from ..core.place import Place, running
 from ..core.types import MmadParams
-from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, up
+from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, ceil_div
 from ..matrices import sparse_index, unit_flag
 from ..moves import reach
 from ..operand import aligned, local, typed
@@ -148,7 +148,7 @@ class _Multiply:
         self.core, self.name, self.to, self.site, self.params = core, name, to, site, params
         self.dtype = left.dtype
         self.m, self.n, self.k = params.m, params.n, params.k
-        self.pitch = up(self.m, SIDE) * ACCUMULATOR
+        self.pitch = ceil_div(self.m, SIDE) * ACCUMULATOR
         self.left, self.right = left, right
         self.room = products.scratch(core, products.work_type(self.dtype, self.k))
         self.loads: list[Any] = []
@@ -177,7 +177,7 @@ class _Multiply:
             grid = Fractals(self.left.start, self.dtype, m, k, ZZ)
             reads = [self.region(self.left, grid.pieces(), "fm")]
             a = self.rows(self.left, grid, room.a, (0, 1, 2, 3))[:m, :k]
-        kept = up(k, 2) if sparse else k
+        kept = ceil_div(k, 2) if sparse else k
         grid = Fractals(self.right.start, self.dtype, kept, n, ZN)
         reads.append(self.region(self.right, grid.pieces(), "filter"))
         b = self.rows(self.right, grid, room.b, (2, 3, 0, 1))[:n, :kept].T
@@ -201,7 +201,7 @@ class _Multiply:
 
     def dense(self, grid: Fractals, kept: np.ndarray) -> np.ndarray:
         """The matrix behind the compressed one."""
-        out = np.empty((4 * up(self.k, 4), self.n), kept.dtype)
+        out = np.empty((4 * ceil_div(self.k, 4), self.n), kept.dtype)
         fields = products.fields_of(sparse_index(self.core), grid)
         self.loads.append(partial(products.expand, out, kept, fields))
         return out[: self.k]

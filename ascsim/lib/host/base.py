@@ -18,12 +18,12 @@ from ascsim.hw.errors import (
     SimulatorWarning,
 )
 from ascsim.language.adv.tcube_tiling import TCubeTiling
-from ascsim.language.adv.tiling_rules import Cut, Matrix, Product, Room, room, up, usage
+from ascsim.language.adv.tiling_rules import Cut, Matrix, Product, Room, room, usage
 from ascsim.language.adv.tiling_search import FREE, Problem, Range, search
 from ascsim.language.core.dtype import DataType as Type
 from ascsim.language.core.dtype import bfloat16, float16, float32, int8, int32
 from ascsim.language.core.ir_value import to_index
-from ascsim.language.fractals import SIDE
+from ascsim.language.fractals import SIDE, align_up
 
 from .enums import CubeFormat, DataType, DequantType, MatrixMadType, MatrixTraverse, ScheduleType, TPosition
 from .platform import PlatformAscendC
@@ -178,7 +178,7 @@ class MatmulApiTilingBase:
         for name, size, step in zip(names, sizes, steps, strict=True):
             if size != -1 and (size < 1 or size % step):
                 rule = f"a multiple of {step} of 1 or more, or -1"
-                nearest = max(up(size, step), step)
+                nearest = max(align_up(size, step), step)
                 method = self._called("set_fix_split")
                 return fail(ArgumentValueError(method, operand=name, value=size, rule=rule, nearest=nearest))
         self._fixed_base = [size if size != -1 else old for size, old in zip(sizes, self._fixed_base, strict=True)]
