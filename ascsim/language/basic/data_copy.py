@@ -12,6 +12,7 @@ from typing import Any
 from ...hw.core import PLAIN_STORE
 from ...hw.errors import ArgumentTypeError, NotSimulatedError
 from ...hw.findings import Site, author
+from ...hw.instruction import ANY
 from .. import copies
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
@@ -78,7 +79,8 @@ def data_copy(
                 window, at, where = dst.window, dst.start, src.place
                 atomic = where.core.atomic
                 plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
-            if window.dtype is where.dtype and plan.phase == at & 511 and at + plan.span <= window.end:
+            alike = plan.phase == at & 511 or plan.phase == ANY
+            if window.dtype is where.dtype and alike and at + plan.span <= window.end:
                 where.core.issue(plan, None, window.array, at)
                 return
         except (AttributeError, KeyError, TypeError):

@@ -16,7 +16,7 @@ from ...hw.core import Core
 from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site
 from ...hw.global_memory import GlobalArray
-from ...hw.instruction import Plan, gm_shape
+from ...hw.instruction import ANY, Plan, gm_shape
 from ..copies import BLOCK_LIMIT, Moves
 from ..core.dtype import bfloat16, float16, float32, int8, int16, int32, uint8, uint16, uint32
 from ..core.limits import within
@@ -164,7 +164,9 @@ def nd2nz_plan(core: Core, here: Place, params: Nd2NzParams, site: Site) -> Plan
     sides = [_Side(flat.data, here.start, (many, rows, full), strides, rest) for flat in (memory.bytes, memory.defined)]
     run, carry = partial(_move, sides[0], (jump, pitch)), partial(_carry, sides[1], (jump, pitch))
     cycles = core.device.cost.nd2nz(length, rows * many)
-    return Plan(NAME, core.pipes["MTE2"], (), (write,), run, cycles, shape, carry=carry)
+    plan = Plan(NAME, core.pipes["MTE2"], (), (write,), run, cycles, shape, carry=carry)
+    plan.phase = ANY
+    return plan
 
 
 class _Side:
