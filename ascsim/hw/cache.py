@@ -192,7 +192,7 @@ def _poll(core: Core, gm: GlobalArray, at: int, value: bytes, site: Site) -> Non
     if scheduler.others_can_run():
         if core.checks.hazards:  # reads that see no change are no part of a race with the write that makes one
             gm.runmap().forget(at, at + nbytes, (core.serial, core.scalar.slot))
-        scheduler.wait(core, lambda: memory_bytes(gm, at, nbytes) != value, why, None)
+        scheduler.wait(core, lambda: memory_bytes(gm, at, nbytes) != value, why, site, None)
     elif turns >= PATIENCE:
-        waiters = [Waiter(core, lambda: False, why), *scheduler.waiting]
+        waiters = [Waiter(core, lambda: False, why, site), *scheduler.waiting]
         raise stuck_cores(core.device, "rendezvous", "get_value", waiters)

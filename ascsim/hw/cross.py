@@ -56,7 +56,7 @@ class Cross(CrossRules):
             return f"{core.name} waits for flag {number} ({place(site)}){self.missing(number)}"
 
         stuck = partial(stuck_cores, self.device, "cross_core", "cross_core_wait_flag")
-        self.device.scheduler.wait(core, lambda: bool(counter.tokens), why, stuck)
+        self.device.scheduler.wait(core, lambda: bool(counter.tokens), why, site, stuck)
         counter.waits += 1
         counter.own_waits += 1
         token = counter.tokens.popleft()

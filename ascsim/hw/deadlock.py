@@ -133,5 +133,6 @@ def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]
     ]
     rest = f"; ended before: {', '.join(ended[:8])}{' ...' if len(ended) > 8 else ''}" if ended else ""
     text = f"DEADLOCK ({kind}): {'; '.join(lines)}{rest}; {TIMEOUT}"
-    finding, _ = device.enter(Finding("DEADLOCK", text, waiters[0].core.name, operation))
+    sites = dict.fromkeys(waiter.site for waiter in reversed(waiters))  # that of the first waiter last
+    finding, _ = device.enter(Finding("DEADLOCK", text, waiters[0].core.name, operation, tuple(sites)))
     return finding.error()

@@ -95,7 +95,7 @@ class Meetings:
     ) -> None:
         stuck = partial(stuck_cores, self.device, "rendezvous", what)
         why = f"{core.name} waits in {what}{{}} ({place(site)})"
-        self.device.scheduler.wait(core, ready, lambda: why.format(there()), stuck)
+        self.device.scheduler.wait(core, ready, lambda: why.format(there()), site, stuck)
 
     def finish(self) -> None:
         """Letters that nobody took."""

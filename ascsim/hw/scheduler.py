@@ -19,6 +19,7 @@ from .serving import Serving
 
 if TYPE_CHECKING:
     from .core import Core
+    from .findings import Site
 
 
 class _Abandoned(BaseException):
@@ -26,12 +27,12 @@ class _Abandoned(BaseException):
 
 
 class Waiter:
-    """A core that waits for another: until when, in words, and the lock that holds its thread."""
+    """A core that waits for another: where, until when, in words, and the lock that holds its thread."""
 
-    __slots__ = ("core", "failed", "lock", "ready", "why")
+    __slots__ = ("core", "failed", "lock", "ready", "site", "why")
 
-    def __init__(self, core: Core, ready: Callable[[], bool], why: Callable[[], str]) -> None:
-        self.core, self.ready, self.why = core, ready, why
+    def __init__(self, core: Core, ready: Callable[[], bool], why: Callable[[], str], site: Site) -> None:
+        self.core, self.ready, self.why, self.site = core, ready, why, site
         self.lock = threading.Lock()
         self.lock.acquire()
         self.failed = False  # nobody can ever make it ready
@@ -106,15 +107,16 @@ class Scheduler:
         core: Core,
         ready: Callable[[], bool],
         why: Callable[[], str],
+        site: Site,
         stuck: Callable[[list[Waiter]], BaseException] | None,
     ) -> None:
-        """The running core gives up its turn until `ready()`.
+        """The running core gives up its turn at `site` until `ready()`.
 
         Where that can never be it raises `stuck(waiters)`, or goes on all the same if there is no `stuck`.
         """
         if ready():
             return
-        waiter = Waiter(core, ready, why)
+        waiter = Waiter(core, ready, why, site)
         self.waiting.append(waiter)
         self.waiting.sort(key=lambda w: w.core.serial)
         context = contextvars.copy_context()

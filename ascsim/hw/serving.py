@@ -63,7 +63,7 @@ def request(client: Core, operation: str, site: Site) -> Core:
         def why() -> str:
             return f"{client.name} sends a message to aic {group} ({place(site)}), which does not serve"
 
-        client.device.scheduler.wait(client, lambda: group in servers, why, stuck)
+        client.device.scheduler.wait(client, lambda: group in servers, why, site, stuck)
     mte3 = client.pipes["MTE3"]
     if mte3.parked is not None:
         deadlock.scalar_all(client, site)

@@ -15,14 +15,17 @@ from .meetings import Box, arrive, foreign
 
 if TYPE_CHECKING:
     from .core import Core
+    from .findings import Site
 
 
 @recorded(at=1)
-def wait_turn(key: Hashable, core: Core, ready: Callable[[], bool], why: Callable[[], str], operation: str) -> None:
+def wait_turn(
+    key: Hashable, core: Core, ready: Callable[[], bool], why: Callable[[], str], site: Site, operation: str
+) -> None:
     """Wait until `ready()`; from then on this core follows everyone who has passed the turn on before."""
     device = core.device
     box = device.cross.boxes.setdefault(key, Box())
-    device.scheduler.wait(core, ready, why, partial(stuck_cores, device, "rendezvous", operation))
+    device.scheduler.wait(core, ready, why, site, partial(stuck_cores, device, "rendezvous", operation))
     if box.taken is not None:
         arrive(core, box.taken)
 

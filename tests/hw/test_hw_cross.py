@@ -93,6 +93,16 @@ def test_a_deadlock_names_every_waiting_core_and_who_has_not_reported() -> None:
     )
 
 
+def test_a_deadlock_of_cores_has_the_places_at_which_they_wait() -> None:
+    def body(k: Kernel) -> None:
+        k.xwait(1 + k.core.index, 3)
+
+    with pytest.raises(DeadlockError) as caught:
+        launched(body, 3, checks=Checks())
+    assert caught.value.finding.core == "aiv 0"
+    assert caught.value.finding.sites == (("k", 3), ("k", 2), ("k", 1))  # that of the core it is told of last
+
+
 def test_a_deadlock_reports_parked_pipes_of_waiting_cores() -> None:
     def body(k: Kernel) -> None:
         k.wait(1, "MTE2_MTE3")

@@ -44,7 +44,7 @@ def wait_pre_block(gm_workspace: Any, ub_workspace: Any) -> None:
             f"in the others; they hold {now}"
         )
 
-    wait_turn(key, core, ready, why, "wait_pre_block")
+    wait_turn(key, core, ready, why, room.site, "wait_pre_block")
     room.load(0, blocks)
 
 
