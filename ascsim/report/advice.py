@@ -47,7 +47,7 @@ class Advice:
     left       races for which no repair was found
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
-    others     faults were found that no flag or barrier of one core mends
+    others     codes of the faults that the repairs leave: no flag or barrier put into one core mends them
     silent     why there is no advice; "" if there is
     """
 
@@ -57,7 +57,7 @@ class Advice:
     redundant: tuple[Redundant, ...] = ()
     leans: tuple[Lean, ...] = ()
     framework: bool = False
-    others: bool = False
+    others: tuple[str, ...] = ()
     silent: str = ""
 
     @property
@@ -79,7 +79,7 @@ class Advice:
         if self.left:
             text.append(f"Advice: nothing found for {', '.join(finding.code for finding in self.left)}")
         elif self.repairs and self.others:
-            text.append("  (the other faults are no matter of order inside a core)")
+            text.append(f"  (this does not mend {', '.join(self.others)})")
         text += [f"Advice: not needed: {item}" for item in self.redundant]
         text += [f"Note: {item}" for item in self.leans]
         return "\n".join(text) or "Advice: none needed"
@@ -92,6 +92,7 @@ class Advice:
             ],
             "smallest": self.smallest,
             "left": [finding.text() for finding in self.left],
+            "others": list(self.others),
             "redundant": [
                 {"lines": [list(line) for line in item.lines], "us": item.microseconds, "auto_sync": item.compiler_only}
                 for item in self.redundant
@@ -126,7 +127,8 @@ class _Adviser:
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         base = self.trial(list, True)
-        others = any(finding.severity == "fault" and finding.code not in IN_CORE for finding in device.findings)
+        faults = (finding.code for finding in device.findings if finding.severity == "fault")
+        others = tuple(dict.fromkeys(code for code in faults if code not in IN_CORE))
         leans = self.leans(base)
         if any(finding.code in IN_CORE for finding in base.findings):
             search = Repairs(

@@ -80,6 +80,16 @@ def test_a_kernel_is_clean_when_advice_is_followed(flags, calls, tmp_path):
     assert launched(followed(source, advice.lines), tmp_path, asc.Checks.strict()).findings == []
 
 
+def test_flags_that_are_left_up_are_not_called_no_matter_of_the_core(tmp_path):
+    """A wait is gone: its flag stays up, whatever else is put in."""
+    lines = SOURCE.replace("        asc.wait_flag(LOADED, half)\n", "")
+    advice = launched(lines, tmp_path).recording.advice()
+    assert advice.data()["others"] == ["FLAG_DOUBLE_SET", "FLAG_LEFT_SET"]
+    assert str(advice).endswith("\n  (this does not mend FLAG_DOUBLE_SET, FLAG_LEFT_SET)")
+    left = launched(followed(lines, advice.lines), tmp_path).findings
+    assert [finding.code for finding in left] == ["FLAG_DOUBLE_SET", "FLAG_LEFT_SET"]
+
+
 def test_barriers_that_do_nothing_are_named_with_what_they_cost(tmp_path):
     add = "        asc.add(z_tile, x_tile, y_tile, tile)\n"
     barrier = "        asc.pipe_barrier(asc.PipeID.PIPE_{})\n"
