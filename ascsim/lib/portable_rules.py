@@ -176,6 +176,10 @@ def _without_depth(call: ast.Call) -> bool:
     return "depth" not in _given(call, ["position", "depth"])
 
 
+def _wait_cut_short(call: ast.Call) -> bool:
+    return len(_given(call, ["flag_id", "mode_id", "pipe"])) < 3
+
+
 Wrong = Callable[[ast.Call], bool]
 _IGNORED = Rule(
     "arguments by position", "pyasc ignores them and makes an empty object", "name them all", Verdict.DIFFERS
@@ -210,5 +214,15 @@ API: dict[str, tuple[tuple[Wrong, Rule], ...]] = {
     ),
     "TensorDesc": ((lambda call: bool(call.args), _IGNORED),),
     "ListTensorDesc": ((lambda call: bool(call.args), _IGNORED),),
+    "cross_core_wait_flag": (
+        (
+            _wait_cut_short,
+            Rule(
+                "cross_core_wait_flag with the flag alone",
+                "pyasc wants the mode and the pipe of the set too",
+                "cross_core_wait_flag(flag_id, mode_id, pipe)",
+            ),
+        ),
+    ),
     "TQue": ((_without_depth, Rule("TQue without a depth", "pyasc has no default", "TQue(position, 1)")),),
 }

@@ -9,6 +9,7 @@ in DIFFERS, which it accepts and gets wrong.
 import numpy as np
 
 import ascsim as asc
+from ascsim.runtime.config import KernelType
 
 TILE = 64
 FLAG = asc.HardEvent.MTE2_V
@@ -266,6 +267,12 @@ def queue_of_no_depth(n):
     q = asc.TQue(asc.TPosition.VECIN)  # here
 
 
+@asc.jit(kernel_type=KernelType.MIX_AIV_1_0)
+def short_cross_core_wait(n):
+    asc.cross_core_set_flag(3, 0, asc.PipeID.PIPE_MTE3)
+    asc.cross_core_wait_flag(3)  # here
+
+
 def _closure():
     event = asc.HardEvent.MTE2_V
 
@@ -369,6 +376,7 @@ EXPECTED = {
     "starred_call": "* or ** in a call",
     "newer": "asc.bfloat16",
     "queue_of_no_depth": "TQue without a depth",
+    "short_cross_core_wait": "cross_core_wait_flag with the flag alone",
     "closure": "event of the function around the kernel",
     "late": "CHANGED, which the module assigns more than once",
     "empty_mmad_params": "MmadParams with a part of its values",
