@@ -93,7 +93,8 @@ class CrossRules(Meetings):
         for serial, row in self.counters.items():
             for number, counter in enumerate(row):
                 if counter.tokens:
-                    self._left(serial, number, f"has {len(counter.tokens)} sets that no wait has taken")
+                    sets = len(counter.tokens)
+                    self._left(serial, number, f"has {sets} set{'s' * (sets > 1)} that no wait has taken")
         for key, turn in self.rounds.items():
             for serial, queue in turn.reports.items():
                 if queue:
