@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from typing import Any
 
 from .memory import START, Access
 
@@ -15,6 +16,9 @@ from .memory import START, Access
 DIRTY, WHOLE_LINE = "dirty", "line"
 
 Clash = Callable[[Access, int, int, bool], None]  # earlier access, first and last+1 common byte, earlier is a write
+
+
+NONE: dict[Any, Access] = {}  # where nothing is kept yet: never changed, and shared by all
 
 
 class RunCell:
@@ -26,9 +30,16 @@ class RunCell:
     __slots__ = ("atomic", "reads", "write")
 
     def __init__(
-        self, write: Access, reads: dict[tuple[int, int], Access], atomic: dict[tuple[int, int, str], Access]
+        self,
+        write: Access,
+        reads: dict[tuple[int, int], Access] = NONE,
+        atomic: dict[tuple[int, int, str], Access] = NONE,
     ) -> None:
         self.write, self.reads, self.atomic = write, reads, atomic
+
+    def copy(self) -> RunCell:
+        """The same of another run."""
+        return RunCell(self.write, dict(self.reads) if self.reads else NONE, dict(self.atomic) if self.atomic else NONE)
 
 
 class RunMap:
@@ -38,7 +49,7 @@ class RunMap:
 
     def __init__(self) -> None:
         self.starts: list[int] = [-(1 << 62)]
-        self.cells: list[RunCell] = [RunCell(START, {}, {})]
+        self.cells: list[RunCell] = [RunCell(START)]
 
     def _cut(self, at: int) -> int:
         """Make a run start at `at`; its index."""
@@ -47,7 +58,7 @@ class RunMap:
             return index
         cell = self.cells[index - 1]
         self.starts.insert(index, at)
-        self.cells.insert(index, RunCell(cell.write, dict(cell.reads), dict(cell.atomic)))
+        self.cells.insert(index, cell.copy())
         return index
 
     def _common(self, index: int, a: int, b: int) -> tuple[int, int]:
@@ -63,6 +74,8 @@ class RunMap:
             clash(cell.write, lo, hi, True)
             for earlier in cell.atomic.values():
                 clash(earlier, lo, hi, True)
+            if cell.reads is NONE:
+                cell.reads = {}
             cell.reads[me[5], me[1]] = me
 
     def write(self, a: int, b: int, me: Access, clash: Clash, atomic: str = "") -> None:
@@ -79,10 +92,12 @@ class RunMap:
             if not cell.reads and (atomic or not cell.atomic):
                 clash(cell.write, lo, hi, True)
             if atomic:
+                if cell.atomic is NONE:
+                    cell.atomic = {}
                 cell.atomic[me[5], me[1], atomic] = me
         if not atomic:
             self.starts[first + 1 : last] = []
-            self.cells[first:last] = [RunCell(me, {}, {})]
+            self.cells[first:last] = [RunCell(me)]
 
     def store(self, runs: list[tuple[int, int]], me: Access, clash: Clash, atomic: str = "") -> None:
         """All runs of one access are written."""
@@ -107,18 +122,18 @@ class RunMap:
                 index += 1
                 at = starts[index]
             cell = cells[index]
-            if a < at or ends[index - first] < b or cell.reads or cell.atomic:
+            if ends[index - first] < b or cell.reads or cell.atomic:
                 return False
             if at < a:
                 new.append(at)
-                made.append(RunCell(cell.write, {}, {}))
+                made.append(RunCell(cell.write))
             new.append(a)
-            made.append(RunCell(me, {}, {}))
+            made.append(RunCell(me))
             replaced.append((cell.write, a, b))
             at = b
         if at < ends[index - first]:
             new.append(at)
-            made.append(RunCell(cell.write, {}, {}))
+            made.append(RunCell(cell.write))
         starts[first : index + 1] = new
         cells[first : index + 1] = made
         for earlier, a, b in replaced:
