@@ -57,9 +57,7 @@ def through(core: Core, plan: Plan, me: Access, gm: GlobalArray, at: int) -> Non
 
 
 def _whole(region: Region) -> bool:
-    if region.contiguous:
-        return bool(region.memory.defined[region.start : region.end].all())
-    return all(view.all() for view in region.views(region.memory.defined))
+    return all(view.all() for view in region.known)
 
 
 def _missing(region: Region) -> np.ndarray:
@@ -70,14 +68,14 @@ def _missing(region: Region) -> np.ndarray:
 def _mark(core: Core, plan: Plan, proved: bool = True) -> None:
     """Enter the written bytes as defined, then the padding that has no value as undefined."""
     voids = plan.voids
-    lost = voids is not None and any(view.any() for view in voids.views(voids.memory.defined))
+    lost = voids is not None and any(view.any() for view in voids.known)
     for region in plan.writes:
-        for view in region.views(region.memory.defined):
+        for view in region.known:
             view[...] = True
     if voids is None:
         plan.epoch = core.epoch if proved else -1
         return
-    for view in voids.views(voids.memory.defined):
+    for view in voids.known:
         view[...] = False
     core.epoch += lost
 

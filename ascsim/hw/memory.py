@@ -21,13 +21,14 @@ Piece = tuple[int, tuple[tuple[int, int], ...]]
 class Region:
     """An interned footprint in one memory."""
 
-    __slots__ = ("cells", "contiguous", "end", "groups", "holders", "memory", "pieces", "start")
+    __slots__ = ("cells", "contiguous", "end", "groups", "holders", "known", "memory", "pieces", "start")
 
     def __init__(self, memory: Memory, pieces: tuple[Piece, ...]) -> None:
         self.memory, self.pieces = memory, pieces
         self.start = min(first for first, _ in pieces)
         self.end = max(last_byte(piece) for piece in pieces)
         self.contiguous = len(pieces) == 1 and len(pieces[0][1]) == 1  # one run of bytes
+        self.known = self.views(memory.defined)
         self.cells: list[Cell] = []
         self.groups: dict[tuple[Region, ...], list[Cell]] = {}  # by the regions, of which this one is the first
         self.holders: list[list[Cell]] = [self.cells]  # lists that hold all of the region's cells
