@@ -20,10 +20,9 @@ from . import atomics
 from .core import ir_value
 from .core.dtype import DataType
 from .core.limits import within
-from .core.place import Place, report
+from .core.place import BLOCK, Place, report
 from .core.types import DataCopyPadExtParams, DataCopyPadParams
 
-BLOCK = 32  # bytes
 BLOCK_LIMIT = 4095  # blocks of one copy
 PAD_LIMIT = 2097151  # bytes of one block of data_copy_pad
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from ..hw.memory import Memory, Piece
 from .core.dtype import DataType
+from .core.place import BLOCK
 
 FRACTAL = 512  # bytes
 SIDE = 16  # rows (Z inside) or columns (N inside) of a fractal
-BLOCK = 32  # bytes of a fractal's row (Z inside) or column (N inside)
 ROW = f"V{BLOCK}"  # a row of a fractal (Z inside) as one element
 Dims = tuple[tuple[int, int], ...]  # (count, stride in bytes), outermost first
 

@@ -17,11 +17,10 @@ from ..hw.findings import Site
 from ..hw.instruction import Region
 from ..hw.memory import Piece, last_byte
 from .core.dtype import DataType
-from .core.place import VECTOR_POSITIONS, Place, report
+from .core.place import BLOCK, VECTOR_POSITIONS, Place, report
 from .core.tensor import LocalTensor
 from .masks import Work
 
-BLOCK = 32  # bytes
 REPEAT = 256  # bytes
 Dims = list[tuple[int, list[int]]]  # (count, stride in bytes for each operand), outermost first
 

@@ -18,13 +18,12 @@ from ..hw.instruction import ANY, Plan
 from . import copies
 from .core.dtype import float16, float32, int32
 from .core.global_tensor import GlobalTensor
-from .core.place import MEMORY_OF, Place, report
+from .core.place import BLOCK, MEMORY_OF, Place, report
 from .core.tensor import LocalTensor
 from .moves import Side, move_plan, reach
 from .operand import aligned, local, typed
 from .plans import present
 
-BLOCK = 32  # bytes
 BIAS_BLOCK = 64  # bytes
 KNOWN = frozenset(MEMORY_OF)
 THROUGH_GM = "the library goes from UB to L1 through global memory with a registered matmul object, not built yet"

@@ -13,11 +13,10 @@ from ..hw.core import Core
 from ..hw.errors import ArgumentTypeError, ArgumentValueError
 from ..hw.findings import Site
 from .copies import Moves
-from .core.place import index, report
+from .core.place import BLOCK, index, report
 from .core.tensor import LocalTensor
 from .core.types import SliceInfo
 
-BLOCK = 32  # bytes
 AXES = 8
 
 

@@ -8,12 +8,11 @@ from typing import Any
 from ...hw.errors import ArgumentValueError
 from ...hw.watch import Watch, watch
 from ..core.limits import parameters
-from ..core.place import report, running
+from ..core.place import BLOCK, report, running
 from ..core.types import CheckLocalMemoryIAParam
 from ..plans import present
 
 _NAME = "check_local_memory_ia"
-BLOCK = 32  # bytes
 REGISTERS = 4
 LIMIT = 65535  # blocks
 PIPES = {"scalar": ("S",), "vector": ("V",), "mte": ("MTE1", "MTE2", "MTE3")}

@@ -18,7 +18,7 @@ from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import Int32, unwrap
 from ..core.limits import parameters
-from ..core.place import index, report, running
+from ..core.place import BLOCK, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import (
     DataCopyCO12DstParams,
@@ -36,8 +36,6 @@ from ..signatures import signatures
 from ..slices import moves_of_slices
 from .data_copy_nd2nz import nd2nz, nz2nd
 from .fixpipe import copy_out
-
-BLOCK = 32
 
 
 def data_copy(

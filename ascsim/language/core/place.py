@@ -23,6 +23,7 @@ from .constexpr import ConstExpr
 from .dtype import DataType
 from .enums import TPosition
 
+BLOCK = 32  # bytes: the unit of addresses, strides and copies
 # Logical position -> physical memory. GM positions have none here.
 MEMORY_OF = {
     TPosition.VECIN: "UB",

@@ -15,7 +15,7 @@ from ...hw.findings import Site, author, place
 from ..core import ir_value
 from ..core.dtype import uint8
 from ..core.enums import TPosition
-from ..core.place import MEMORY_OF, index, running
+from ..core.place import BLOCK, MEMORY_OF, index, running
 from .buffer import Buffer
 from .events import Ids, fault
 from .names import name_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .pipe import TPipe
     from .pool import TBufPool
 
-BLOCK = 32  # bytes: buffers are rounded up to whole blocks
 BUFFERS = 64  # of one TPipe
 
 
