@@ -8,7 +8,7 @@ outer axis, stored across, takes two.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from ...hw.core import Core
@@ -34,6 +34,7 @@ class Stored(NamedTuple):
     pitch: int
 
 
+@lru_cache(maxsize=1024)
 def footprint(rows: int, columns: int, dtype: DataType, across: bool) -> tuple[int, int]:
     """(pitch, bytes) of rows x columns in L1; `across`: the rows are those of K."""
     c0 = c0_of(dtype)
