@@ -79,7 +79,7 @@ class Link:
     def send(self, source: LocalTensor, operation: str, site: Site) -> GlobalTensor:
         """Copy a tensor of UB to the workspace, once V has done what was issued to it."""
         where = source.place.live
-        self._order("V_MTE3", site)
+        self.order("V_MTE3", site)
         to = self.room(where.dtype, where.nbytes, operation)
         nbytes = where.nbytes // 32 * 32
         plan = copies.store_plan(self.core, "data_copy", where, copies.Moves(nbytes, 0, 0, 1), to.start, site)
@@ -93,7 +93,7 @@ class Link:
         plan = copies.load_plan(self.core, "data_copy", where, copies.Moves(nbytes, 0, 0, 1), source.start, site)
         self._issue(plan, source, site)
         if ordered:
-            self._order("MTE2_V", site)
+            self.order("MTE2_V", site)
 
     def _issue(self, plan: Plan, tensor: GlobalTensor, site: Site) -> None:
         plan.private = True  # the protocol keeps the two cores apart
@@ -101,9 +101,6 @@ class Link:
 
     def order(self, event: str, site: Site) -> None:
         """One pipe waits for another."""
-        self._order(event, site)
-
-    def _order(self, event: str, site: Site) -> None:
         ids = self.pipe.ids(EVENT_NUMBER[event])
         flag = ids.take(self, "Matmul", site)
         self.core.set_flag(flag, site)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
 from ...hw.findings import Site, author
+from ..basic.common import set_hf32_mode, set_hf32_trans_mode
 from ..core import ir_value
 from ..core.address import GlobalAddress
 from ..core.dtype import float16, float32, uint64
@@ -137,16 +138,18 @@ class SetupCalls:
         state.factor, state.cut = quant_vector, None
 
     def set_hf32(self, enable_hf32: Any = False, trans_mode: Any = 0) -> None:
-        """Round float32 operands to HF32; `trans_mode` 0: ties to even, 1: ties away from zero as mmad does it.
+        """Round float32 operands to HF32, ties to even (`trans_mode` 0) or toward zero (1): set_hf32_mode and
+        set_hf32_trans_mode in one, and so for every mmad of the core. Cube cores alone. Page: SetHF32.
 
-        Cube cores alone. Page: SetHF32.
+        Device: this page has ties away from zero with 1; the page of the register that it sets, toward zero.
         """
         operation = "Matmul.set_hf32"
         self.state.cube_only(operation)
-        core, to_zero = running(operation), index(trans_mode, operation, "trans_mode")
+        on, to_zero = index(enable_hf32, operation, "enable_hf32"), index(trans_mode, operation, "trans_mode")
         if to_zero not in (0, 1):
             raise ArgumentValueError(operation, operand="trans_mode", value=to_zero, rule="0 or 1", nearest=1)
-        core.state["hf32"] = bool(to_zero) if index(enable_hf32, operation, "enable_hf32") else None
+        set_hf32_mode(on)
+        set_hf32_trans_mode(to_zero)
 
     def set_sparse_index(self, index_global: Any) -> None:
         """Refused: B would have to be declared sparse, for which the API has no name. Page: SetSparseIndex."""

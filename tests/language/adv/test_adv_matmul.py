@@ -181,23 +181,28 @@ def test_blocks_on_one_side_of_the_diagonal(policy: int, kept: Any) -> None:
 
 
 def test_hf32_rounds_operands() -> None:
-    """1 + 2**-12 is half a step of HF32 above 1: to even it becomes 1."""
-    a, b = np.full((16, 16), 1 + 2.0**-12, np.float32), np.eye(16, dtype=np.float32)
+    """1 + 3 * 2**-12 is one and a half steps of HF32 above 1: to even it becomes 1 + 2**-10, toward zero 1 + 2**-11.
+
+    The two registers are those of mmad, so that the rounding may be set afterwards.
+    """
+    a, b = np.full((16, 16), 1 + 3 * 2.0**-12, np.float32), np.eye(16, dtype=np.float32)
     seen = []
-    for on in (False, True):
+    for on, later in ((False, False), (True, False), (True, True)):
         c = np.zeros((16, 16), np.float32)
 
-        def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any, on: bool = on) -> None:
+        def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any, on: bool = on, later: bool = later) -> None:
             mm.set_tensor_a(a)
             mm.set_tensor_b(b)
             mm.set_hf32(on)
+            if later:
+                asc.set_hf32_trans_mode(True)
             mm.iterate_all(c)
             mm.end()
 
         how = How(kind("float32"), kind("float32"), kind("float32"), kind("float32"), calls)
         run(how, tiling(16, 16, 16, (16, 16, 16)), a, b, np.zeros(16, np.float32), c, cube=True)
         seen.append(c[0, 0])
-    assert seen == [np.float32(1 + 2.0**-12), 1.0]
+    assert seen == [1 + 3 * 2.0**-12, 1 + 2.0**-10, 1 + 2.0**-11]
 
 
 def test_norm_with_one_buffer_is_serial_and_mdl_overlaps() -> None:
