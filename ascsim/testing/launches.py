@@ -13,8 +13,9 @@ from ascsim.hw.errors import FoundError
 from ascsim.hw.findings import Finding, locate
 from ascsim.hw.orders import SEEDS
 from ascsim.lib.jit import JITFunction
-from ascsim.lib.settings import settings
+from ascsim.lib.settings import current_settings, settings
 from ascsim.report.recording import Recording
+from ascsim.report.table import Report
 
 from .story import story
 
@@ -69,12 +70,22 @@ def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) ->
     of the list (the arguments are then as they were; otherwise they hold the results). Races of two cores count
     whatever the bytes.
     """
+    reports: list[Report] = []
+    ended: Finding | None = None
     try:
-        with settings(checks=Checks.collect(), record=True):
-            report = kernel[blocks](*args, **kwargs)
+        with settings(checks=Checks.collect(), record=True, reports=reports):
+            kernel[blocks](*args, **kwargs)
     except FoundError as error:
-        return [_hazard(error.finding, None)]
-    return [_hazard(finding, report.recording) for finding in report.findings if finding.severity != "note"]
+        ended = error.finding
+        if not reports:  # found before the launch
+            return [_hazard(ended, None)]
+    finally:
+        outer = current_settings().reports
+        if outer is not None:
+            outer += reports
+    (report,) = reports
+    found = sorted(report.findings, key=lambda finding: finding is ended)
+    return [_hazard(finding, report.recording) for finding in found if finding.severity != "note"]
 
 
 def assert_order_independent(

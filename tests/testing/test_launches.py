@@ -109,6 +109,28 @@ def test_a_fault_that_ends_the_launch_comes_last():
     assert (found.code, found.pipes, found.bytes, found.witness) == ("OOB_GM", (), (), "")
 
 
+def test_what_was_found_before_a_fault_that_ends_the_launch_is_not_lost(ascsim_reports):
+    @asc.jit
+    def crossed(x, z):
+        x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+        x_gm.set_global_buffer(x, 48)
+        z_gm.set_global_buffer(z, 48)
+        x_ub = asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 0, 48)
+        z_ub = asc.LocalTensor(asc.float32, asc.TPosition.VECOUT, 4096, 48)
+        asc.data_copy(x_ub, x_gm, 48)
+        asc.set_flag(LOADED, 0)
+        asc.wait_flag(asc.HardEvent.MTE2_MTE3, 0)  # meant to be LOADED
+        asc.add(z_ub, x_ub, x_ub, 48)
+        asc.set_flag(DONE, 0)
+        asc.wait_flag(DONE, 0)
+        asc.data_copy(z_gm, z_ub, 48)
+
+    found = find_hazards(crossed, 1, X, np.zeros_like(X))
+    assert [hazard.code for hazard in found] == ["RAW", "DEADLOCK"]
+    assert found[0].pipes == ("MTE2", "V")
+    assert [len(report.findings) for report in ascsim_reports] == [2]
+
+
 def test_the_reports_of_launches_are_handed_on_and_may_be_sent_elsewhere():
     z = np.zeros_like(X)
     with asc.settings(reports=[], record=True) as now:
