@@ -267,6 +267,24 @@ def test_nd_to_nz_by_hand():
     assert device.findings == []
 
 
+def test_nd_to_nz_takes_one_plan_from_any_address():
+    """A loop along the rows of a matrix, 32 bytes a turn: the price does not depend on the address."""
+    outside, plans = np.arange(1024, dtype=np.uint16).view(np.float16), []
+    params, target = Nd2NzParams(1, 16, 16, 0, 64, 16, 1, 0), lambda: tensor(dt.float16, A1)
+
+    def call(x):
+        for start in (0, 16, 48):
+            data_copy(target(), x[start:], params)
+            plans.append(target().place.loads[params])
+            pipe_barrier(PipeID.PIPE_ALL)
+
+    found, device = on_l1(IMAGE, call, outside)
+    assert plans[0] is plans[1] is plans[2]
+    expected = [[64 * row + 48 + column for column in range(16)] for row in range(16)]
+    assert found["L1"][:512].view(np.uint16).reshape(16, 16).tolist() == expected
+    assert device.findings == []
+
+
 @pytest.mark.parametrize(("dtype", "row", "jump"), [(dt.float16, 160, 48), (dt.float32, 144, 40)])
 def test_nz_to_nd_by_the_examples_of_the_page(dtype, row, jump):
     """Two matrices of 4 x 32 out of UB: row n of column block b of matrix i is at 256 i + 64 b + 16 n."""
