@@ -22,6 +22,7 @@ from . import atomics, products
 from .core.dtype import DataType, float32, uint64
 from .core.enums import QuantModes, TPosition
 from .core.global_tensor import GlobalTensor
+from .core.limits import buffered
 from .core.place import L1_POSITIONS, Place, report
 from .fractals import BLOCK, SIDE, align_up, dims_of
 from .moves import reach
@@ -66,9 +67,8 @@ def steps_of(core: Core, move: Move, dst: Any, src: Any, scales: Any, site: Site
     to: Place | None = None
     if not isinstance(dst, GlobalTensor):
         to = local(core, dst, "dst", name, site, L1_POSITIONS)
-    elif dst.window.array is None:
-        rule = "call set_global_buffer first"
-        raise ArgumentValueError(name, "has no buffer yet", operand="dst", value=dst, rule=rule)
+    else:
+        buffered(name, dst, "dst")
     vector = None if scales is None else local(core, scales, "cbuf_workspace", name, site, L1_POSITIONS)
     if not present(core, here.memory, name, site):
         return None

@@ -17,7 +17,7 @@ from ..hw.findings import Site
 from ..hw.instruction import ANY, Plan
 from . import copies
 from .core.dtype import float16, float32, int32
-from .core.global_tensor import GlobalTensor
+from .core.global_tensor import GlobalTensor, Window
 from .core.place import BLOCK, MEMORY_OF, Place, report
 from .core.tensor import LocalTensor
 from .moves import Side, move_plan, reach
@@ -102,11 +102,7 @@ def issue_global(
     window, at = outside.window, outside.start
     assert window.array is not None
     assert plan.gm is not None
-    past = at + plan.gm.span - window.end
-    if past > 0 and at + plan.gm.span <= window.array.nbytes:  # outside the declared buffer, inside the argument
-        name = "src" if loads else "dst"
-        text = f"{name} reaches {past} bytes past the buffer that set_global_buffer declared for {window.array.name!r}"
-        report(core, "OOB_BUF", text, site, operation)
+    past_buffer(core, window, at + plan.gm.span, "src" if loads else "dst", operation, site)
     if plan.phase != ANY:
         plan.phase = at & 511
     if core.told:
@@ -114,6 +110,16 @@ def issue_global(
     else:
         (here.loads if loads else here.stores)[key] = plan
     core.issue(plan, site, window.array, at)
+
+
+def past_buffer(core: Core, window: Window, end: int, name: str, operation: str, site: Site) -> None:
+    """Report an access that ends outside the declared buffer and inside the argument; `end`: byte behind its last."""
+    array = window.array
+    assert array is not None
+    past = end - window.end
+    if past > 0 and end <= array.nbytes:
+        text = f"{name} reaches {past} bytes past the buffer that set_global_buffer declared for {array.name!r}"
+        report(core, "OOB_BUF", text, site, operation)
 
 
 def one_type(core: Core, operation: str, src: Any, dst: Any, site: Site) -> None:

@@ -16,6 +16,7 @@ from ...hw.pipe import Token
 from ..core.dtype import float32
 from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, TPosition
 from ..core.global_tensor import GlobalTensor
+from ..core.limits import buffered
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from ..fractals import SIDE, align_up, c0_of
@@ -53,7 +54,7 @@ class Blocks:
 
 
 class MatmulObject:
-    """Types, sizes, operands and results of one object; `fault` helps its calls to refuse."""
+    """Types, sizes, operands and results of one object."""
 
     def __init__(self, a: Any, b: Any, c: Any, bias: Any, config: Any, policy: Any) -> None:
         for name, value in (("a", a), ("b", b), ("c", c), ("bias", bias)):
@@ -67,7 +68,11 @@ class MatmulObject:
             if getattr(config, field) == value:
                 raise NotSimulatedError("adv.Matmul", why, operand=f"matmul_config.{field}", value=value)
         self.a, self.b, self.c, self.bias_type, self.config = a, b, c, bias, config
-        self.policy = MatmulPolicy(index(policy or 0, "adv.Matmul", "matmul_policy"))
+        number = index(policy or 0, "adv.Matmul", "matmul_policy")
+        if number not in list(MatmulPolicy):
+            rule = ", ".join(f"{member.name} ({int(member)})" for member in MatmulPolicy)
+            raise ArgumentValueError("adv.Matmul", operand="matmul_policy", value=number, rule=rule)
+        self.policy = MatmulPolicy(number)
         self.mdl = bool(config.do_multi_data_load or config.do_special_mdl)
         self.link: Link | None = None
         self.tiling: Any = None
@@ -92,8 +97,8 @@ class MatmulObject:
         return self.link
 
     def allowed(self, operation: str, field: str) -> None:
-        """A call that the object's configuration has switched off, or that two masters exclude."""
-        if field and not getattr(self.config, field):
+        """A call that the object's configuration has switched off."""
+        if not getattr(self.config, field):
             raise ArgumentValueError(operation, "is switched off", operand=f"matmul_config.{field}", value=False)
 
     def single_master(self, operation: str) -> None:
@@ -154,10 +159,10 @@ class MatmulObject:
 
     # ------------------------------------------------------------------ what a call computes and where it puts it
 
-    def product(self, operation: str, again: bool = False) -> Product:
+    def product(self, operation: str) -> Product:
         """The product of the operands in force."""
         self.tiled(operation)
-        if not (self.fresh or again):
+        if not self.fresh:
             raise ArgumentValueError(
                 operation, "no new operands", rule="set_tensor_a or set_tensor_b before each round"
             )
@@ -347,9 +352,8 @@ class MatmulObject:
         assert layout is not None
         mi, ni, number, buffer = blocks.open.pop(0)
         if self.wanted(mi, ni):
-            sequential = target._replace(tensor=target.tensor)
             first = 0 if target.sequential else number
-            cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, sequential, site)
+            cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, target, site)
 
 
 _ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory
@@ -359,9 +363,7 @@ def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str
     """A tensor handed to a call, which must be of the type that the object was made for."""
     given = TPosition.GM
     if isinstance(tensor, GlobalTensor):
-        if tensor.window.array is None:
-            rule = "call set_global_buffer first"
-            raise ArgumentTypeError(operation, "has no buffer yet", operand=name, value=tensor, rule=rule)
+        buffered(operation, tensor, name)
     elif isinstance(tensor, LocalTensor):
         where = tensor.place
         if where.fault is not None:

@@ -11,10 +11,11 @@ from ...hw.instruction import Plan
 from ..core.dtype import uint64
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import Place, place, report
+from ..core.place import Place, place
 from ..core.tensor import LocalTensor
 from ..fractals import SIDE, align_up, c0_of
 from ..l0c import Move, Steps, steps_of
+from ..paths import past_buffer
 from . import matmul_moves as moves
 from .matmul_buffers import Layout
 from .matmul_product import InGm, Product, Target
@@ -40,12 +41,7 @@ class CopyOut:
         window = tensor.window
         array: GlobalArray | None = window.array
         assert array is not None
-        past = at + plan.span - window.end
-        if past > 0 and at + plan.span <= array.nbytes:
-            text = (
-                f"{plan.name} reaches {past} bytes past the buffer that set_global_buffer declared for {array.name!r}"
-            )
-            report(self.core, "OOB_BUF", text, site, "Matmul")
+        past_buffer(self.core, window, at + plan.span, plan.name, "Matmul", site)
         self.core.issue(plan, site, array, at)
 
     def copy(

@@ -11,6 +11,7 @@ from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
+from ..core.limits import buffered
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from .matmul_object import MatmulObject, operand
@@ -203,9 +204,7 @@ class ResultCalls:
             rule = "a GlobalTensor or LocalTensor"
             raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
         if isinstance(tensor, GlobalTensor):
-            if tensor.window.array is None:
-                rule = "call set_global_buffer first"
-                raise ArgumentTypeError(operation, "has no buffer yet", operand=name, value=tensor, rule=rule)
+            buffered(operation, tensor, name)
             return
         core, where = self.state.linked(operation).core, tensor.place
         if where.fault is not None:

@@ -17,7 +17,7 @@ from .. import copies
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import Int32, unwrap
-from ..core.limits import parameters
+from ..core.limits import buffered, parameters
 from ..core.place import BLOCK, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import (
@@ -170,9 +170,8 @@ def _element_size(operation: str, dst: Any, src: Any) -> int:
         if not isinstance(tensor, (LocalTensor, GlobalTensor)):
             rule = "a LocalTensor or GlobalTensor"
             raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
-        if isinstance(tensor, GlobalTensor) and tensor.window.array is None:
-            rule = "call set_global_buffer first"
-            raise ArgumentTypeError(operation, "has no buffer yet", operand=name, value=tensor, rule=rule)
+        if isinstance(tensor, GlobalTensor):
+            buffered(operation, tensor, name)
     size: int = dst.dtype.size
     return size
 

@@ -23,6 +23,7 @@ from ..core.types import DataCopyCO12DstParams, FixpipeConfig, FixpipeParamsV220
 from ..fractals import BLOCK
 from ..l0c import Move, Steps, steps_of
 from ..matrices import unit_flag
+from ..paths import past_buffer
 from ..quantization import MODES
 from ..signatures import signatures
 
@@ -161,11 +162,8 @@ def _send(core: Core, steps: Steps, dst: Any, flag: int, fractal: bool, name: st
         if fractal and at % BLOCK:
             text = f"dst starts at byte {at} of {array.name!r}; rule: a multiple of 32 where the layout is NZ"
             report(core, "MISALIGNED_ADDR", text, site, name)
-        past = at + steps.span - window.end
-        if past > 0 and at + steps.span <= array.nbytes:
-            text = f"dst reaches {past} bytes past the buffer that set_global_buffer declared for {array.name!r}"
-            report(core, "OOB_BUF", text, site, name)
-            core.told = False
+        past_buffer(core, window, at + steps.span, "dst", name, site)
+        core.told = False  # no plan of these is kept
     for plan, offset in steps.plans:
         if flag:
             unitflag.issue(core, plan, flag, site, array, at + offset)

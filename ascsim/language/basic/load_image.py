@@ -16,7 +16,7 @@ from ..core.aipp_types import AippParams
 from ..core.enums import AippInputFormat
 from ..core.global_tensor import GlobalTensor
 from ..core.ir_value import unwrap
-from ..core.limits import parameters, required
+from ..core.limits import buffered, parameters, required
 from ..core.place import L1_POSITIONS, Place, index, report, running
 from ..core.types import LoadImageToLocalParams
 from ..moves import reach
@@ -116,8 +116,7 @@ def _legal(core: Core, planes: list[GlobalTensor], work: Work, params: LoadImage
     if len(planes) < wanted:
         raise ArgumentValueError(NAME, "the UV plane is lacking", operand="src1", rule="YUV420SP_U8 takes two planes")
     for plane in planes[:wanted]:
-        if plane.window.array is None:
-            raise ArgumentTypeError(NAME, "has no buffer yet", operand="src", rule="call set_global_buffer first")
+        buffered(NAME, plane, "src")
         if plane.dtype.size != 1:
             report(core, "BAD_DTYPE", f"the image has type {plane.dtype}; rule: uint8", site, NAME)
         if plane.start % form.align:

@@ -1,4 +1,4 @@
-"""Checks of plain arguments that many calls make: a number between two limits, a parameter object of its class.
+"""Checks that many calls make: a number between two limits, a parameter object of its class, a tensor with memory.
 
 A number is checked in one of two ways: where the fault list has a code for it the breach is a finding, which a launch
 that collects goes on after (`within`); where it has none the call is refused (`required`).
@@ -11,6 +11,7 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site
+from .global_tensor import GlobalTensor
 from .place import index, report
 
 
@@ -33,6 +34,13 @@ def required(operation: str, operand: str, given: int, low: int, high: int) -> N
         raise ArgumentValueError(
             operation, "is out of range", operand=operand, value=given, rule=rule, nearest=nearest
         ) from None
+
+
+def buffered(operation: str, tensor: GlobalTensor, operand: str) -> None:
+    """Raise ArgumentTypeError for a GlobalTensor that no set_global_buffer has given memory."""
+    if tensor.window.array is None:
+        rule = "call set_global_buffer first"
+        raise ArgumentTypeError(operation, "has no buffer yet", operand=operand, value=tensor, rule=rule)
 
 
 def parameters(operation: str, given: Any, *kinds: type, operand: str = "params") -> None:

@@ -188,6 +188,12 @@ def test_types_that_cannot_be(name: str) -> None:
         launch(calls(whole), asc.adv.MatmulConfig(**config) if config else None, types)
 
 
+def test_a_policy_that_is_none() -> None:
+    matrix, how = np.ones((16, 16), np.float16), How(HALF, HALF, SINGLE, SINGLE, calls(whole), policy=9)
+    with refused(asc.ArgumentValueError, "matmul_policy = 9", "TrianUpperMatmulPolicy (1)"):
+        run(how, tiling(16, 16, 16, (16, 16, 16)), matrix, matrix, np.ones(16, np.float32), matrix.astype(np.float32))
+
+
 def test_results_of_bytes_need_factors() -> None:
     with refused(asc.ArgumentValueError, "int8 to float16 needs factors", "set_quant_scalar"):
         launch(calls(whole), c=(BYTE, BYTE, HALF, kind("int32")))
