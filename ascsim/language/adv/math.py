@@ -131,8 +131,8 @@ power = _binary(
         scratch={float16: Scratch(14, 128, 256), float32: Scratch(4, 256, 256), int32: Scratch(6)},
         steps=3,  # the page: exp(y * ln(x))
     ),
-    "floats are evaluated in float64 and rounded once here; the device takes exp(src1 * ln(src0)) in float32, with an error "
-    "that grows with the exponent. Integers wrap on both.",
+    "floats are evaluated in float64 and rounded once here; the device takes exp(src1 * ln(src0)) in float32, with an "
+    "error that grows with the exponent. Integers wrap on both.",
 )
 xor = _binary(
     Math(
