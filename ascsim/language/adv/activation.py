@@ -13,7 +13,6 @@ import numpy as np
 
 from ...hw.findings import author
 from ...hw.instruction import Plan
-from .. import values
 from ..core.dtype import float16, float32
 from ..core.place import Place, index, running
 from ..masks import ALL_LANES
@@ -83,11 +82,7 @@ def softmax(
 
 def _compute(views: list[np.ndarray], rows: sm.Rows, basic: bool) -> None:
     dst, total, peak, src = views
-    x = sm.taken(src, rows)
-    most = sm.greatest(x)
-    power = values.exp(x - most)
-    row = sm.sums(power, rows, repeats=basic, special=False)
-    peak[...], total[...] = sm.rounded(most, peak.dtype), sm.rounded(row, total.dtype)
+    power, row = sm.exponentials(total, peak, src, rows, repeats=basic, special=False)
     sm.put(dst, rows, power / row)
 
 

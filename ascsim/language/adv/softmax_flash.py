@@ -167,11 +167,7 @@ def _room(rows: sm.Rows, dtype: DataType, total: DataType, basic: bool) -> tuple
 
 def _first(views: list[np.ndarray], rows: sm.Rows, basic: bool) -> None:
     dst, total, peak, src = views
-    x = sm.taken(src, rows)
-    most = sm.greatest(x)
-    power = values.exp(x - most)
-    row = sm.sums(power, rows, repeats=False, special=basic)
-    peak[...], total[...] = sm.rounded(most, peak.dtype), sm.rounded(row, total.dtype)
+    power, _ = sm.exponentials(total, peak, src, rows, repeats=False, special=basic)
     sm.put(dst, rows, power)
 
 

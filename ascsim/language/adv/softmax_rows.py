@@ -21,6 +21,7 @@ from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site
 from ...hw.instruction import Plan
 from ...hw.memory import Piece
+from .. import values
 from ..conversions import CONVERSIONS
 from ..core.dtype import DataType, float16, float32
 from ..core.enums import RoundMode
@@ -159,10 +160,10 @@ def taken(matrix: np.ndarray, rows: Rows) -> np.ndarray:
     return matrix.reshape(rows.m, rows.k)[: rows.lines, : rows.used].astype(np.float32)
 
 
-def put(matrix: np.ndarray, rows: Rows, values: np.ndarray) -> None:
+def put(matrix: np.ndarray, rows: Rows, results: np.ndarray) -> None:
     """Write what counts of a matrix."""
     whole = matrix.reshape(rows.m, rows.k)
-    whole[: rows.lines, : rows.used] = rounded(values, matrix.dtype)
+    whole[: rows.lines, : rows.used] = rounded(results, matrix.dtype)
     matrix[...] = whole.reshape(matrix.shape)  # of fractals, `whole` is a copy
 
 
@@ -197,6 +198,18 @@ def sums(x: np.ndarray, rows: Rows, repeats: bool, special: bool) -> np.ndarray:
         lanes, first = _first(x, LANES), LANES
     _pile(lanes, x, first)
     return tree(lanes)[:, None]
+
+
+def exponentials(
+    total: np.ndarray, peak: np.ndarray, src: np.ndarray, rows: Rows, repeats: bool, special: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """exp(x - the greatest of its row) and the sum of each row (see `sums`); `peak` and `total` take both columns."""
+    x = taken(src, rows)
+    most = greatest(x)
+    power = values.exp(x - most)
+    row = sums(power, rows, repeats, special)
+    peak[...], total[...] = rounded(most, peak.dtype), rounded(row, total.dtype)
+    return power, row
 
 
 def _sums_nz(x: np.ndarray) -> np.ndarray:
