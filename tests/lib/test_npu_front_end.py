@@ -14,7 +14,7 @@ import pytest
 from test_portable import line_of
 
 import ascsim as asc
-from ascsim import alias
+from ascsim import alias, cli
 from ascsim.hw.errors import FrontEndError
 from ascsim.language.core.struct import Field, Struct, StructField
 from ascsim.runtime.config import KernelType
@@ -261,6 +261,18 @@ def test_an_example_emits(script, tmp_path):
     for path in (tmp_path / "out").glob("*.cpp"):
         assert path.read_text().startswith(('#include "kernel_operator.h"', "#define ASCENDC_CUBE_ONLY"))
         assert f"{path.stem}.mlir" in texts
+
+
+def test_the_lessons_on_hazards_emit_but_one(tmp_path, capsys):
+    """Faulty and cured kernel of each. pyasc 1.1.1 gives no memory to the TQueBind that cures lesson 9."""
+    lessons = sorted((ROOT / "examples/hazards").glob("*/lesson.py"))
+    codes = {
+        path.parent.name: cli.main(["emit", str(path), "-o", str(tmp_path / path.parent.name)]) for path in lessons
+    }
+    assert [name for name, code in codes.items() if code] == ["09_queue_position"]
+    assert "cured: pyasc 1.1.1 refuses it: lesson.py:47" in capsys.readouterr().err
+    texts = {folder.name: len(list(folder.glob("*.cpp"))) for folder in tmp_path.iterdir()}
+    assert texts == {name: 2 for name, code in codes.items() if not code}
 
 
 TWO = (
