@@ -26,13 +26,12 @@ from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..forms import count_of, present, zero
 from ..masks import ALL_LANES
+from ..mixed import Tensors
 from ..operand import REPEAT, aligned, local, typed
 from ..rows import Row
 from ..spans import span
 from .scratch import BUFFER, apart, key, scratch
 from .values import Value
-
-Tensors = Sequence[tuple[str, Any]]  # name and tensor, destination first
 
 
 class Scratch(NamedTuple):
