@@ -60,7 +60,7 @@ class Flag:
 class FlagRow(dict[int, Flag]):
     """The flags of one event by id, made when first asked for. `guarded`: under a TPipe, which owns the ids.
 
-    `taken` is what the last wait of the event has brought.
+    `taken` is what the last wait of the event has brought (`notes.redundant`).
     """
 
     __slots__ = ("dst", "event", "guarded", "src", "taken")

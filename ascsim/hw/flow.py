@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import deadlock, notes, unitflag
+from . import deadlock, unitflag
 from .events import Flag
 from .findings import Site, author, place
 from .pipe import Pipe, Token, merge
@@ -85,11 +85,7 @@ class Flow:
         dst = flag.dst
         if flag.tokens and dst.parked is None and dst.slot:  # the usual case, in one piece
             clock, known, time = flag.tokens.popleft()
-            before = dst.clock
-            dst.clock = after = self.join(before, clock)
-            if after == before:
-                notes.redundant(self, flag, clock, site or author(2))
-            flag.row.taken = clock
+            dst.clock = self.join(dst.clock, clock)
             if known is not dst.known:
                 dst.known = merge(dst.known, known)
             if time > dst.free:  # `Pipe.rest`, in place

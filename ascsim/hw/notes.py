@@ -2,7 +2,8 @@
 
 DEAD_STORE       all that one call has written is overwritten by another before anybody has read any of it, in a local
                  memory or in global memory
-SYNC_REDUNDANT   a set and its wait carry nothing that the pair of the same event before them has not carried already
+SYNC_REDUNDANT   a set and its wait carry nothing that the pair of the same event before them has not carried already;
+                 looked for where a launch is recorded, as by `python -m ascsim check`
 
 Not here: a store of which some bytes live (a fill that is patched), what one call overwrites of its own (scratch of a
 call that is a program, workspaces), the ids of queues, which the author does not place, and global memory that two
@@ -53,9 +54,12 @@ def _dead(core: Core, earlier: Access, me: Access, where: str) -> None:
     _enter(core, "DEAD_STORE", text, earlier[2], me[2], me[3].name)
 
 
-def redundant(core: Core, flag: Flag, clock: Clock, site: Site) -> None:
-    """A wait that found what its pipe knew; a note where the pair before it of this event carried the same."""
-    if flag.holder or flag.row.taken != clock or not clock[flag.src.slot]:
+def redundant(core: Core, flag: Flag, before: Clock, clock: Clock, site: Site) -> None:
+    """A wait that brought `clock` to a pipe which knew `before`: a note where that and the pair of this event before it
+    brought the same."""
+    taken, flag.row.taken = flag.row.taken, clock
+    source = flag.src.slot
+    if flag.holder or taken != clock or not before[source] >= clock[source] > 0:
         return
     if _again(core, "SYNC_REDUNDANT", flag.last_set, site):
         return

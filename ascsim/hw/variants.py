@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from . import notes
 from .checks import Checks
 from .core import Core
 from .events import Flag
@@ -129,7 +130,11 @@ class _Recorded(Core):
         """Enter, and wait."""
         site = site or author(2)
         self._enter("wait_flag", site, flag, site)
+        dst = flag.dst
+        before, token = dst.clock, flag.tokens[0] if flag.tokens and dst.parked is None else None
         super().wait_flag(flag, site)
+        if token is not None and self.checks.hazards:
+            notes.redundant(self, flag, before, token[0], site)
 
     def barrier(self, pipe: Pipe, site: Site) -> None:
         """Enter; a barrier that was parked comes here again."""

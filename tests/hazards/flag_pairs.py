@@ -70,6 +70,7 @@ FLAGS = (
     - order(E.MTE2_V, 1)
       asc.adds(z, x, 1.0, 64)
         """,
+        record=True,
     ),
     fault(
         "XFLAG_LEFT_SET",

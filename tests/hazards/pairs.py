@@ -60,6 +60,7 @@ class Pair(NamedTuple):
     bytes: int = 1024  # of b
     dtype: str = "float32"  # of a and b
     checks: tuple[tuple[str, object], ...] = ()
+    record: bool = False
 
     def text(self, faulty: bool) -> str:
         """The source of one of the two kernels."""

@@ -53,7 +53,7 @@ def run(folder: Path, row: Pair, faulty: bool, checks: asc.Checks) -> tuple[str,
     kernel = load(folder, row.text(faulty))
     dtype = np.dtype(row.dtype)
     a, b = np.ones(256, dtype), np.zeros(row.bytes // 4, dtype)
-    with warnings.catch_warnings(record=True) as given, asc.settings(checks=checks):
+    with warnings.catch_warnings(record=True) as given, asc.settings(checks=checks, record=row.record):
         warnings.simplefilter("always")
         try:
             report = kernel[row.blocks](a, b)

@@ -17,18 +17,20 @@ _global: Any = GlobalTensor.__new__
 
 def tail(x: Any, start: Any) -> Any:
     """`x[start:]`: the usual tensors and offsets in one piece, all else as Python would have it."""
-    offset = start.v if start.__class__ is Int32 else start
-    if offset.__class__ is int:
-        kind = x.__class__
-        if kind is GlobalTensor:
-            out = _global(kind)
-            window = out.window = x.window
-            out.start = x.start + offset * window.size
+    kind = x.__class__
+    if start.__class__ is Int32:
+        start = start.v
+    elif start.__class__ is not int:
+        return x[start:]
+    if kind is LocalTensor:
+        view = x.place.views.get(start)
+        if view is not None:
+            out = _local(LocalTensor)
+            out.place = view
             return out
-        if kind is LocalTensor:
-            view = x.place.views.get(offset)
-            if view is not None:
-                out = _local(kind)
-                out.place = view
-                return out
+    elif kind is GlobalTensor:
+        out = _global(GlobalTensor)
+        window = out.window = x.window
+        out.start = x.start + start * window.size
+        return out
     return x[start:]
