@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .core import Core
     from .global_memory import GlobalArray
     from .instruction import Plan
-    from .memory import Region
+    from .memory import Piece
 
 BLOCK = 512  # bytes
 
@@ -45,14 +45,17 @@ class Mark:
 
 def blocks(plan: Plan) -> list[int]:
     """The blocks of L0C that an instruction touches."""
-    return sorted({number for region in (*plan.reads, *plan.writes) for number in _blocks(region)})
+    regions = (region for region in (*plan.reads, *plan.writes) if region.memory.name == "L0C")
+    return sorted({number for region in regions for piece in region.pieces for number in _blocks(piece)})
 
 
-@lru_cache(maxsize=1024)
-def _blocks(region: Region) -> tuple[int, ...]:
-    if region.memory.name != "L0C":
-        return ()
-    return tuple(np.unique(np.flatnonzero(region.mask()) // BLOCK).tolist())
+@lru_cache(maxsize=1024)  # by numbers alone: a region would keep its core alive
+def _blocks(piece: Piece) -> tuple[int, ...]:
+    first, dims = piece
+    at = np.array(first)
+    for count, step in dims:
+        at = np.add.outer(at, np.arange(count) * step)
+    return tuple(np.unique(at // BLOCK).tolist())
 
 
 def blocked(core: Core, plan: Plan, *_: Any) -> bool:

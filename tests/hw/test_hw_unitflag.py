@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from machine import MIX_AIC, Kernel, device, run
 
@@ -10,6 +12,7 @@ from ascsim.hw.checks import Checks
 from ascsim.hw.device import Device
 from ascsim.hw.errors import DeadlockError
 from ascsim.hw.instruction import Plan
+from ascsim.hw.memory import Memory
 
 
 def launched(*steps: tuple[str, int, int], checks: Checks | None = None) -> Device:
@@ -50,6 +53,16 @@ def test_a_write_out_in_front_of_its_multiply_waits_for_it() -> None:
 
 def test_a_second_result_waits_until_the_first_is_taken() -> None:
     assert codes(launched(("mmad", 3, 512), ("mmad", 3, 512), ("fixpipe", 3, 512), ("fixpipe", 3, 512))) == []
+
+
+def test_a_launch_leaves_no_memory_alive() -> None:
+    def alive() -> int:
+        gc.collect()
+        return sum(isinstance(thing, Memory) for thing in gc.get_objects())
+
+    before = alive()
+    launched(("mmad", 3, 1536), ("fixpipe", 3, 1536))
+    assert alive() == before
 
 
 def test_the_two_overlap_in_time() -> None:
