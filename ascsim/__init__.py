@@ -9,9 +9,8 @@ from typing import NoReturn as _NoReturn
 from . import codegen, language, lib, runtime
 from .hw.checks import Checks
 from .hw.errors import *
+from .hw.errors import NoSuchNameError
 from .language import *
-from .language.missing import BASIC as _BASIC
-from .language.missing import refuse as _refuse
 from .lib.jit import jit
 from .lib.npu.emission import emit
 from .lib.options import CodegenOptions, CompileOptions, LaunchOptions
@@ -22,4 +21,4 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> _NoReturn:
-    _refuse(_BASIC, __name__, name)
+    raise NoSuchNameError(__name__, "no such name", operand="attribute", value=name)

@@ -134,10 +134,6 @@ class NotSimulatedError(SimulatorError, NotImplementedError):
     """A part of the API that the simulator does not model; the text says why."""
 
 
-class MissingApiError(NotSimulatedError, AttributeError):
-    """A name of the API that is not built yet."""
-
-
 class NoSuchNameError(SimulatorError, AttributeError):
     """A name that neither the API nor the package has."""
 

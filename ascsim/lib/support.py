@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 from ascsim.language import adv, basic, core, fwk
 from ascsim.language.core.dtype import DataType
 from ascsim.language.core.params import Params
-from ascsim.language.missing import ADVANCED, BASIC
 
 from . import host, options
 from .jit import jit
@@ -170,9 +169,6 @@ def sections() -> Iterator[tuple[str, list[Entry]]]:
             rows += members(f"{prefix}{name}", value, [v for v in every if isinstance(v, type)]) if plain else []
         if rows:
             yield title, rows
-    missing = [(name, part) for groups in (BASIC, ADVANCED) for part, names in groups.items() for name in names.split()]
-    if missing:
-        yield "Not simulated yet", [Entry(name, (), f"Belongs to {part}.") for name, part in missing]
 
 
 HEAD = """# Support

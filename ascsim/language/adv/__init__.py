@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..missing import ADVANCED, refuse
+from ...hw.errors import NoSuchNameError
 from .activation import *
 from .math import *
 from .matmul import *
@@ -20,4 +20,4 @@ from .tiling import *
 
 
 def __getattr__(name: str) -> NoReturn:
-    refuse(ADVANCED, __name__, name)
+    raise NoSuchNameError(__name__, "no such name", operand="attribute", value=name)
