@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .core import Core
 
 F = TypeVar("F", bound=Callable[..., Any])
+NO_NAMES: dict[str, Any] = {}  # named arguments of nearly every call: one dictionary for all
 
 
 class Call(NamedTuple):
@@ -46,8 +47,8 @@ class Calls:
         core: Core,
         what: str | Callable[..., Any],
         args: tuple[Any, ...],
-        named: dict[str, Any],
         site: Site | None,
+        named: dict[str, Any] = NO_NAMES,
     ) -> None:
         """Append a call that the program makes."""
         serial = _running(core)
@@ -59,7 +60,7 @@ class Calls:
         serial = _running(core)
         if core.resumed is not None or serial in self.inside:
             return function(*args, **named)
-        self.enter(core, function, args, named, named.get("site") or _site(args))
+        self.enter(core, function, args, named.get("site") or _site(args), named or NO_NAMES)
         self.inside.add(serial)
         try:
             return function(*args, **named)

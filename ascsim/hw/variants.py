@@ -107,7 +107,7 @@ class _Recorded(Core):
     __slots__ = ()
 
     def _enter(self, call: str, site: Site | None, *args: Any) -> None:
-        self.device.record.calls.enter(self, call, args, {}, site)  # type: ignore[union-attr]
+        self.device.record.calls.enter(self, call, args, site)  # type: ignore[union-attr]
 
     def issue(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """Issue and enter into the record of the launch."""
@@ -160,7 +160,7 @@ class _Recorded(Core):
     def park(self, pipe: Pipe, call: Callable[..., Any], args: tuple[Any, ...], site: Site | None) -> None:
         """A call of the language that is worked out when its pipe has come to it is entered here."""
         if getattr(call, "__self__", None) is not self:
-            self.device.record.calls.enter(self, call, args, {}, site)  # type: ignore[union-attr]
+            self.device.record.calls.enter(self, call, args, site)  # type: ignore[union-attr]
         super().park(pipe, call, args, site)
 
 
