@@ -77,8 +77,8 @@ def data_copy(
                 window, at, where = dst.window, dst.start, src.place
                 atomic = where.core.atomic
                 plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
-            alike = plan.phase == at & 511 or plan.phase == ANY
-            if window.dtype is where.dtype and alike and at + plan.span <= window.end:
+            phase = plan.phase
+            if (phase == at & 511 or phase == ANY) and window.dtype is where.dtype and at + plan.span <= window.end:
                 where.core.issue(plan, None, window.array, at)
                 return
         except (AttributeError, KeyError, TypeError):
