@@ -12,7 +12,8 @@ import numpy as np
 
 from .findings import place
 from .ledger import Use
-from .memory import Access, runs_of
+from .memory import runs_of
+from .partition import Access
 
 if TYPE_CHECKING:
     from .core import Core

@@ -28,7 +28,7 @@ from .findings import Finding, Site, place
 from .instruction import GmShape, Plan, gm_shape
 from .intervals import DIRTY
 from .meetings import arrive, foreign
-from .memory import Access
+from .partition import Access
 from .polling import repeats
 from .scheduler import Waiter
 

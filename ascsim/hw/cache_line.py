@@ -10,7 +10,8 @@ from .findings import Finding, Site, place
 from .instruction import Plan, gm_shape
 from .intervals import WHOLE_LINE
 from .ledger import Use
-from .memory import UNDEFINED, Access, runs_of
+from .memory import UNDEFINED, runs_of
+from .partition import Access
 from .pipe import Known, Token
 
 if TYPE_CHECKING:

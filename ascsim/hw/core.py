@@ -18,7 +18,8 @@ from .findings import Finding, Site
 from .flow import Flow
 from .global_memory import GlobalArray
 from .instruction import Plan
-from .memory import Access, Memory
+from .memory import Memory
+from .partition import Access
 from .pipe import AIC_PIPES, AIV_PIPES, Pipe, join4, join6
 
 if TYPE_CHECKING:

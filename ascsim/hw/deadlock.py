@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .core import Core
     from .device import Device
     from .events import Flag
-    from .memory import Access
+    from .partition import Access
     from .pipe import Pipe
     from .scheduler import Waiter
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from .findings import place
 from .ledger import Name, Use, name_of
-from .memory import Access, Memory, Region, runs_of
+from .memory import Memory, Region, runs_of
+from .partition import Access
 
 if TYPE_CHECKING:
     from .core import Core

@@ -18,7 +18,8 @@ from .findings import Site
 from .global_memory import Arena, GlobalArray
 from .kernel_types import KERNEL_TYPES
 from .ledger import Ledger
-from .memory import Access, Memory
+from .memory import Memory
+from .partition import Access
 from .record import Record
 from .scheduler import Scheduler
 from .serving import Servers

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .intervals import Clash, RunMap
-from .memory import UNDEFINED, Access
+from .memory import UNDEFINED
+from .partition import Access
 
 if TYPE_CHECKING:
     from .instruction import Plan

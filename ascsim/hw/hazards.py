@@ -11,7 +11,8 @@ from . import deadlock, serving
 from .events import EVENT_NUMBER
 from .findings import place
 from .intervals import DIRTY, WHOLE_LINE
-from .memory import Access, Cell, overlap, show_runs
+from .memory import overlap, show_runs
+from .partition import Access, Cell
 from .pipe import Clock, Token
 
 if TYPE_CHECKING:

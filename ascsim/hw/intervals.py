@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from .memory import START, Access
+from .partition import START, Access
 
 # Kinds of update beside the author's atomic ones: a store that only a data cache has seen, and the clean bytes of a
 # line that a data cache writes back whole (`cache`).

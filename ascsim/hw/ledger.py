@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from .checks import Checks
 from .errors import SimulatorWarning
 from .findings import AT_ONCE, SEVERITY, Finding, Site, locate
-from .memory import Access, Region, runs_of, show_runs
+from .memory import Region, runs_of, show_runs
+from .partition import Access
 
 if TYPE_CHECKING:
     from .core import Core

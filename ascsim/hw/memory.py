@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .partition import START, Access, Cell, Partition  # noqa: F401
+from .partition import Cell, Partition
 
 UNDEFINED = 0xFF
 # A piece of a footprint: first byte and ((count, stride in bytes), ...); the innermost dimension has stride 1.

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .findings import Finding, place
-from .memory import Access, Cell
+from .partition import Access, Cell
 
 if TYPE_CHECKING:
     from .core import Core
