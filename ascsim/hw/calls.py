@@ -3,6 +3,9 @@
 The calls are those by which the machine is driven: an instruction, a flag, a barrier, a meeting of cores. Made again
 (`rerun`), with some left out or some put in, they tell what a kernel would be with other flags. Calls inside such a
 call are not entered, nor is the execution of what was parked.
+
+A long launch makes a few calls over and over. So a call is kept as three words: what is the same in every turn of its
+loop, once for all turns, and the turn and the place in global memory, which differ.
 """
 
 from __future__ import annotations
@@ -36,31 +39,59 @@ class Call(NamedTuple):
 class Calls:
     """The calls of a launch, by the serial number of the core whose text makes them."""
 
-    __slots__ = ("inside", "of")
+    __slots__ = ("inside", "rows", "same", "sites")
 
     def __init__(self) -> None:
-        self.of: dict[int, list[Call]] = {}
+        self.rows: dict[int, list[Any]] = {}  # three slots a call: its Call without what differs, at, turn
+        self.same: dict[tuple[Any, ...], Call] = {}
+        self.sites: dict[tuple[int, int], Site] = {}
         self.inside: set[int] = set()  # cores whose text is inside an entered call
 
-    def enter(
+    @property
+    def of(self) -> dict[int, list[Call]]:
+        """The calls of every core, in order."""
+        return {
+            serial: [
+                call._replace(args=call.args if at is None else (*call.args, at), turn=turn)
+                for call, at, turn in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
+            ]
+            for serial, rows in self.rows.items()
+        }
+
+    def site(self, site: Site) -> Site:
+        """The one object for a call site. (Equal code objects may come from two files.)"""
+        return self.sites.setdefault((id(site[0]), site[1]), site)
+
+    def enter(self, core: Core, what: str, args: tuple[Any, ...], site: Site | None, at: int | None = None) -> None:
+        """Append a call of a method that the program makes; `at`, where it has one, is its last argument."""
+        key = (what, core.serial, *map(id, args))
+        call = self.same.get(key)
+        if call is None:
+            call = self.same[key] = Call(core, what, args, NO_NAMES, site, -1)
+        self._append(call, at)
+
+    def function(
         self,
         core: Core,
-        what: str | Callable[..., Any],
+        what: Callable[..., Any],
         args: tuple[Any, ...],
         site: Site | None,
         named: dict[str, Any] = NO_NAMES,
     ) -> None:
-        """Append a call that the program makes."""
-        serial = _running(core)
-        if core.resumed is None and serial not in self.inside:
-            self.of.setdefault(serial, []).append(Call(core, what, args, named, site, core.turn))
+        """Append a call of a function."""
+        self._append(Call(core, what, args, named or NO_NAMES, site, -1))
+
+    def _append(self, call: Call, at: int | None = None) -> None:
+        serial = _running(call.core)
+        if call.core.resumed is None and serial not in self.inside:
+            self.rows.setdefault(serial, []).extend((call, at, call.core.turn))
 
     def whole(self, core: Core, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Make a call that makes others, and enter it alone."""
         serial = _running(core)
         if core.resumed is not None or serial in self.inside:
             return function(*args, **named)
-        self.enter(core, function, args, named.get("site") or _site(args), named or NO_NAMES)
+        self.function(core, function, args, named.get("site") or _site(args), named)
         self.inside.add(serial)
         try:
             return function(*args, **named)

@@ -120,10 +120,7 @@ class Device(Ledger):
 
     def argument(self, name: str, data: memoryview, defined: bool = True) -> GlobalArray:
         """Give an array of the caller (bytes, C order) its place in global memory."""
-        array = self.arena.add(name, data, defined)
-        if self.record is not None:
-            self.record.keep(array)
-        return array
+        return self.arena.add(name, data, defined)
 
     def run(self, body: Callable[[], Any]) -> None:
         """Run `body` once a core; raises what a kernel raised. The caller's arrays are not touched."""
@@ -177,11 +174,13 @@ class Device(Ledger):
                 raise ArgumentValueError(
                     "launch", "the kernel writes this argument, but the array is read-only", operand=array.name
                 )
+        if self.record is not None:
+            self.record.keep(self.arena.arrays)
         for array in self.arena.arrays:
             if array.stores:
                 array.give_back()
-        if self.record is not None:  # what the caller does with the arrays from now on is no part of the launch
-            self.record.detach(self.arena.arrays)
+        if self.record is not None:
+            self.record.detach()
 
     def core_name(self, serial: int) -> str:
         """`aiv 3`."""

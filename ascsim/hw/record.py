@@ -2,18 +2,21 @@
 
 The record is flat: nine slots an instruction, most of them shared objects. Replay executes the recorded plans on
 the memories they ran on, reset to the state before the launch. Beside the instructions stand the calls that the
-program made (`calls`) and the bytes that the arguments held before the launch.
+program made (`calls`) and the bytes that the written arguments held before the launch. The other arguments stay where
+they are, in the caller's memory; of them there is a digest, and a replay is refused where they have changed since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .calls import Calls
 from .entry import Entry, Key, before
+from .errors import LaunchError
 
 if TYPE_CHECKING:
     from .core import Core
@@ -34,23 +37,36 @@ class Record:
     def __init__(self) -> None:
         self.rows: list[Any] = []
         self.calls = Calls()
-        self.initial: dict[GlobalArray, bytes] = {}
+        self.kept: dict[GlobalArray, bytes] = {}  # arguments that the end of the launch changes, as they were before it
+        self.digests: dict[GlobalArray, bytes] = {}  # of the other arguments
 
     def enter(self, core: Core, plan: Plan, gm: GlobalArray | None, at: int, site: Site) -> None:
         """Append the instruction that has just been issued."""
         pipe = plan.pipe
         self.rows += (core, plan, gm, at, pipe.n, pipe.clock, pipe.known, site, core.turn)
 
-    def keep(self, array: GlobalArray) -> None:
-        """Save the bytes of an argument before the launch."""
-        self.initial[array] = bytes(array.source)
-
-    def detach(self, arrays: Iterable[GlobalArray]) -> None:
-        """Let go of the caller's memory: its arrays may change or go."""
+    def keep(self, arrays: Iterable[GlobalArray]) -> None:
+        """The launch has run, and has not given its results to the caller yet: save what they will overwrite."""
+        written = [array.source for array in arrays if array.stores]
         for array in arrays:
+            if array.stores or any(np.may_share_memory(array.source, other) for other in written):
+                self.kept[array] = bytes(array.source)
+            else:
+                self.digests[array] = _digest(array)
+
+    def detach(self) -> None:
+        """The results are with the caller: what becomes of them there is no part of the launch."""
+        for array, kept in self.kept.items():
             if not array.owned:
-                array.data = memoryview(self.initial[array])
-            array.source = memoryview(self.initial[array])
+                array.data = memoryview(kept)
+            array.source = memoryview(kept)
+
+    def initial(self, array: GlobalArray) -> Any:
+        """The bytes of an argument before the launch."""
+        if array in self.digests and self.digests[array] != _digest(array):
+            rule = "a replay starts from the launch's arguments: replay before changing them, or launch with copies"
+            raise LaunchError("replay", "has changed since the launch", operand=array.name, rule=rule)
+        return array.source
 
     def __len__(self) -> int:
         return len(self.rows) // WIDTH
@@ -59,6 +75,10 @@ class Record:
         """The record as objects."""
         rows = self.rows
         return [Entry(i // WIDTH, rows[i : i + WIDTH]) for i in range(0, len(rows), WIDTH)]
+
+
+def _digest(array: GlobalArray) -> bytes:
+    return blake2b(array.source, digest_size=16).digest()
 
 
 class Step(Protocol):
@@ -95,12 +115,13 @@ def execute(device: Device, steps: Iterable[Step]) -> dict[str, bytes]:
     record = device.record
     assert record is not None
     written = [array for array in device.arena.arrays if array.stores]
+    initial = {array: record.initial(array) for array in device.arena.arrays}
     results = {array.name: bytes(array.bytes(0, array.nbytes)) for array in written}
     for core in {row.serial: row for row in record.rows[::WIDTH]}.values():
         for memory in core.memories.values():
             memory.bytes[:] = 0xFF
     for array in written:
-        array.restore(record.initial[array])
+        array.restore(initial[array])
     with np.errstate(all="ignore"):  # as in a launch
         for step in steps:
             step.run()

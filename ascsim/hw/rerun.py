@@ -122,9 +122,10 @@ def _lent(device: Device, again: Device, cores: dict[int, Core], calls: Iterable
     assert device.record is not None
     kinds = {serial: type(core) for serial, core in cores.items()}
     arrays = device.arena.arrays
+    initial = [device.record.initial(array) for array in arrays]
     results = [(array, array.source, bytes(array.bytes(0, array.nbytes)), array.stores) for array in arrays]
-    for array in arrays:
-        array.rewind(device.record.initial[array])
+    for array, data in zip(arrays, initial, strict=True):
+        array.rewind(data)
     plans = {id(arg): arg for made in calls for call in made for arg in call.args if isinstance(arg, Plan)}
     for plan in plans.values():
         plan.stretch = NO_STRETCH

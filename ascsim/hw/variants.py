@@ -106,30 +106,32 @@ class _Recorded(Core):
 
     __slots__ = ()
 
-    def _enter(self, call: str, site: Site | None, *args: Any) -> None:
-        self.device.record.calls.enter(self, call, args, site)  # type: ignore[union-attr]
+    def _enter(self, call: str, site: Site, *args: Any) -> Site:
+        """Enter a call, which ends in its site; the one object for that site."""
+        calls = self.device.record.calls  # type: ignore[union-attr]
+        site = calls.site(site)
+        calls.enter(self, call, (*args, site), site)
+        return site
 
     def issue(self, plan: Plan, site: Site | None = None, gm: GlobalArray | None = None, at: int = 0) -> Any:
         """Issue and enter into the record of the launch."""
-        if site is None:
-            site = author(2)
-        self._enter("issue", site, plan, site, gm, at)
+        record = self.device.record
+        assert record is not None
+        site = record.calls.site(site or author(2))
+        record.calls.enter(self, "issue", (plan, site, gm), site, at)
         if plan.pipe.parked is not None:
             return self.park(plan.pipe, self.issue, (plan, site, gm, at), site)
         result = super().issue(plan, site, gm, at)
-        self.device.record.enter(self, plan, gm, at, site)  # type: ignore[union-attr]
+        record.enter(self, plan, gm, at, site)
         return result
 
     def set_flag(self, flag: Flag, site: Site | None = None) -> None:
         """Enter, and set."""
-        site = site or author(2)
-        self._enter("set_flag", site, flag, site)
-        super().set_flag(flag, site)
+        super().set_flag(flag, self._enter("set_flag", site or author(2), flag))
 
     def wait_flag(self, flag: Flag, site: Site | None = None) -> None:
         """Enter, and wait."""
-        site = site or author(2)
-        self._enter("wait_flag", site, flag, site)
+        site = self._enter("wait_flag", site or author(2), flag)
         dst = flag.dst
         before, token = dst.clock, flag.tokens[0] if flag.tokens and dst.parked is None else None
         super().wait_flag(flag, site)
@@ -138,29 +140,25 @@ class _Recorded(Core):
 
     def barrier(self, pipe: Pipe, site: Site) -> None:
         """Enter; a barrier that was parked comes here again."""
-        self._enter("barrier", site, pipe, site)
-        super().barrier(pipe, site)
+        super().barrier(pipe, self._enter("barrier", site, pipe))
 
     def barrier_all(self, site: Site) -> None:
         """Enter, and drain."""
-        self._enter("barrier_all", site, site)
-        super().barrier_all(site)
+        super().barrier_all(self._enter("barrier_all", site))
 
     def fence(self, memories: tuple[str, ...], site: Site | None = None) -> None:
         """Enter, and fence."""
-        site = site or author(2)
-        self._enter("fence", site, memories, site)
-        super().fence(memories, site)
+        super().fence(memories, self._enter("fence", site or author(2), memories))
 
     def drain(self, pipe: Pipe) -> None:
         """Enter, and wait for a pipe."""
-        self._enter("drain", None, pipe)
+        self.device.record.calls.enter(self, "drain", (pipe,), None)  # type: ignore[union-attr]
         super().drain(pipe)
 
     def park(self, pipe: Pipe, call: Callable[..., Any], args: tuple[Any, ...], site: Site | None) -> None:
         """A call of the language that is worked out when its pipe has come to it is entered here."""
         if getattr(call, "__self__", None) is not self:
-            self.device.record.calls.enter(self, call, args, site)  # type: ignore[union-attr]
+            self.device.record.calls.function(self, call, args, site)  # type: ignore[union-attr]
         super().park(pipe, call, args, site)
 
 

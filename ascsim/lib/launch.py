@@ -98,7 +98,8 @@ def simulate(request: Request, now: Settings) -> Report:
     except FoundError:
         if now.reports is not None:
             if device.record is not None:
-                device.record.detach(device.arena.arrays)
+                device.record.keep(device.arena.arrays)
+                device.record.detach()
             now.reports.append(Report.of(device, name))
         raise
     finally:

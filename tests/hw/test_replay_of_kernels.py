@@ -88,3 +88,58 @@ def test_without_its_reverse_flags_an_example_gives_other_bytes(recorded, tmp_pa
     assert z.tobytes() == sums
     assert replay(device, oldest) == {"z": sums}
     assert replay(device, newest) != {"z": sums}
+
+
+@asc.jit
+def grow(x: asc.GlobalAddress, by: asc.GlobalAddress, z: asc.GlobalAddress) -> None:
+    arrays = [asc.GlobalTensor(), asc.GlobalTensor(), asc.GlobalTensor()]
+    arrays[0].set_global_buffer(x)
+    arrays[1].set_global_buffer(by)
+    arrays[2].set_global_buffer(z)
+    a = asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 0, TILE)
+    b = asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 4 * TILE, TILE)
+    asc.data_copy(a, arrays[0], TILE)
+    asc.data_copy(b, arrays[1], TILE)
+    asc.set_flag(asc.HardEvent.MTE2_V, 0)
+    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+    asc.add(a, a, b, TILE)
+    asc.set_flag(asc.HardEvent.V_MTE3, 0)
+    asc.wait_flag(asc.HardEvent.V_MTE3, 0)
+    asc.data_copy(arrays[2], a, TILE)
+
+
+@pytest.fixture
+def device_of(monkeypatch):
+    """The device of the recorded launch of `grow` on some arrays."""
+    devices: list[Device] = []
+    of = asc.Report.of
+    monkeypatch.setattr(asc.Report, "of", lambda device, name: devices.append(device) or of(device, name))
+
+    def launch(*arrays: np.ndarray) -> Device:
+        with asc.settings(record=True):
+            grow[1](*arrays)
+        return devices.pop()
+
+    return launch
+
+
+def test_a_launch_in_place_is_replayed_from_what_its_array_held_before(device_of):
+    x, by = np.full(TILE, 2, np.float32), np.ones(TILE, np.float32)
+    device = device_of(x, by, x)
+    threes = np.full(TILE, 3, np.float32)
+    assert x.tobytes() == threes.tobytes()
+    assert replay(device, newest) == {"z": threes.tobytes()}
+    x[:] = 7  # no longer the launch's
+    assert replay(device, oldest) == {"z": threes.tobytes()}
+    assert (x == 7).all()
+
+
+def test_a_replay_is_refused_where_an_argument_has_changed_since(device_of):
+    x, by, z = (np.full(TILE, value, np.float32) for value in (2, 1, 0))
+    device = device_of(x, by, z)
+    by[5] = 4
+    with pytest.raises(asc.LaunchError, match=r"replay: by: has changed since the launch; rule: a replay starts from"):
+        replay(device, newest)
+    by[5] = 1
+    assert replay(device, newest) == {"z": z.tobytes()}
+    assert (z == 3).all()
