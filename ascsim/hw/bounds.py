@@ -11,7 +11,7 @@ from .errors import LaunchError
 from .findings import Site
 from .global_memory import ENDED, PADDING, GlobalArray
 from .instruction import Plan
-from .memory import Piece, Region
+from .memory import Piece, Region, last_byte
 
 if TYPE_CHECKING:
     from .core import Core
@@ -30,14 +30,13 @@ class Bounds:
         found = store.regions.get(pieces)
         if found is not None:
             return found
-        region = Region(store, pieces)
-        if region.start < 0 or region.end > store.size:
-            past = region.end - store.size
-            where = f"{past} bytes past the end" if past > 0 else f"{-region.start} bytes before the start"
+        start, end = min(first for first, _ in pieces), max(map(last_byte, pieces))
+        if start < 0 or end > store.size:
+            past = end - store.size
+            where = f"{past} bytes past the end" if past > 0 else f"{-start} bytes before the start"
             self.report(
                 "OOB_PHYS",
-                f"{operation} touches {memory} bytes [{region.start}:{region.end}), {where} of {memory} "
-                f"({store.size} bytes)",
+                f"{operation} touches {memory} bytes [{start}:{end}), {where} of {memory} ({store.size} bytes)",
                 site,
                 operation=operation,
             )

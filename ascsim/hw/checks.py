@@ -34,7 +34,7 @@ class Checks:
 
     def __post_init__(self) -> None:
         for name, legal in (("faults", ACTIONS), ("warnings", ACTIONS), ("gm_races", ("bytes", "always"))):
-            if getattr(self, name) not in legal:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in legal:
                 raise ArgumentValueError(
                     "Checks", operand=name, value=getattr(self, name), rule="one of " + ", ".join(map(repr, legal))
                 )

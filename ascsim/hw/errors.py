@@ -9,6 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+_SHOWN = 200  # characters of a value
+
+
+def shown(value: Any) -> str:
+    """A value in one line, cut where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
+
 
 class SimulatorError(Exception):
     """Base of every exception that ascsim raises.
@@ -39,7 +47,7 @@ class SimulatorError(Exception):
     def text(self) -> str:
         """One line: `CODE: operation: operand = value: problem; rule: ...; nearest legal value: ...`."""
         head = f"{self.code}: {self.operation}" if self.code else self.operation
-        subject = self.operand if self.value is None else f"{self.operand or 'value'} = {self.value!r}"
+        subject = self.operand if self.value is None else f"{self.operand or 'value'} = {shown(self.value)}"
         line = ": ".join(part for part in (head, subject, self.problem) if part)
         if self.rule:
             line += f"; rule: {self.rule}"

@@ -11,6 +11,8 @@ import operator
 import re
 from typing import Any
 
+import numpy as np
+
 from ..hw.errors import ArgumentTypeError, ArgumentValueError
 from .core.address import GlobalAddress
 from .core.ir_value import PlainValue, unwrap
@@ -92,7 +94,7 @@ def _hexadecimal(shape: str, argument: Any, spec: str) -> str:
 
 def _float(shape: str, argument: Any, spec: str) -> str:
     plain = unwrap(argument)
-    if isinstance(plain, (bool, int, str)) or not hasattr(plain, "__float__"):
+    if isinstance(plain, (bool, int, str, np.ndarray)) or not hasattr(plain, "__float__"):
         raise _wrong(argument, spec, "a float")
     text: str = f"{shape}f" % float(plain)
     return text

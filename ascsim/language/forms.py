@@ -93,8 +93,8 @@ def binary(
         if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
             repeat_times = None
         if repeat_times is None and repeat_params is None and mask is None:
-            if count.__class__ is Int32:
-                count = count.v
+            if count.__class__ is not int:
+                count = count.v if count.__class__ is Int32 else index(count, name, "count")
             try:
                 where = dst.place
                 plan = where.plans[row, src0.place, src1.place, count]
@@ -139,8 +139,8 @@ def unary(
         mask: Any = None,
     ) -> None:
         if repeat_times is None and repeat_params is None and mask is None:
-            if count.__class__ is Int32:
-                count = count.v
+            if count.__class__ is not int:
+                count = count.v if count.__class__ is Int32 else index(count, name, "count")
             try:
                 where = dst.place
                 plan = where.plans[row, src.place, count]
@@ -208,8 +208,8 @@ def with_scalar(
         ):  # one repeat under the registers as they are; count is ignored
             masked(row, tensors, None, 1, UnaryRepeatParams(), False, site, scalar)
             return
-        if count.__class__ is Int32:
-            count = count.v
+        if count.__class__ is not int:
+            count = count.v if count.__class__ is Int32 else index(count, name, "count")
         plain = scalar.__class__ is int or scalar.__class__ is float
         number = scalar if plain and scalar and scalar == scalar else number_of(scalar)
         try:

@@ -18,6 +18,7 @@ from .function import Function
 from .launch import launch
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
 from .request import Request
+from .runtime.support import Stream
 from .traces import as_written, authors_trace
 
 
@@ -58,6 +59,9 @@ class JITFunction(Function):
             rule = "kernel[core_num] or kernel[core_num, stream]"
             raise ArgumentTypeError(self.__name__, "wrong launch options", operand="[...]", value=where, rule=rule)
         self.launch_options = options = LaunchOptions(*parts)
+        if options.stream is not None and not isinstance(options.stream, Stream):
+            rule = "None, or one of asc.lib.runtime"
+            raise ArgumentTypeError(self.__name__, "is no stream", operand="stream", value=options.stream, rule=rule)
 
         def launcher(*args: Any, **kwargs: Any) -> Report:
             try:

@@ -15,6 +15,8 @@ from .arguments import arranged
 from .function import Function
 from .options import COMPILING, LAUNCHING, LaunchOptions, check_options
 
+MOST_BLOCKS = 65535  # numBlocks of a launch has 16 bits
+
 
 @dataclass(frozen=True)
 class Request:
@@ -38,8 +40,9 @@ class Request:
         except TypeError:
             value = self.where.core_num
             raise ArgumentTypeError(self.name, "is not an int", operand="core_num", value=value) from None
-        if blocks <= 0:
-            raise ArgumentValueError(self.name, operand="core_num", value=blocks, rule="1 or more blocks", nearest=1)
+        if not 1 <= blocks <= MOST_BLOCKS:
+            rule, nearest = f"1 to {MOST_BLOCKS} blocks", 1 if blocks < 1 else MOST_BLOCKS
+            raise ArgumentValueError(self.name, operand="core_num", value=blocks, rule=rule, nearest=nearest)
         return blocks
 
     @cached_property

@@ -7,7 +7,7 @@ a new thread starts from the defaults.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -27,7 +27,7 @@ def member(kind: type[E], value: Any, operation: str, operand: str) -> E:
     if isinstance(value, kind):
         return value
     for candidate in kind:
-        if value == candidate.value or value == candidate.name:
+        if isinstance(value, (str, int)) and value in (candidate.value, candidate.name):
             return candidate
     legal = "one of " + ", ".join(str(candidate.value) for candidate in kind)
     raise ArgumentValueError(operation, f"no such {kind.__name__}", operand=operand, value=value, rule=legal)
@@ -76,7 +76,10 @@ class Settings:
 
 
 def _block_numbers(blocks: Any) -> tuple[int, ...]:
-    numbers = tuple(blocks) if isinstance(blocks, Iterable) and not isinstance(blocks, str) else (blocks,)
+    try:
+        numbers = (blocks,) if isinstance(blocks, str) else tuple(blocks)
+    except TypeError:  # arrays of no axis have an iterator too, which says so when it is asked
+        numbers = (blocks,)
     if not numbers or not all(type(number) is int and number >= 0 for number in numbers):
         rule = "a non-empty list of block numbers of 0 or more, or None for all"
         raise ArgumentValueError("settings", operand="blocks", value=blocks, rule=rule)
@@ -131,6 +134,8 @@ def set_platform(
 
     On a device the platform is the device's: another one is refused.
     """
+    if not isinstance(check, bool):
+        raise ArgumentTypeError("set_platform", operand="check", value=check, rule="True or False")
     backend = member(Backend, backend, "set_platform", "backend")
     wanted = None if soc_version is None else member(Platform, soc_version, "set_platform", "soc_version")
     platform = wanted or Platform.Ascend910B1

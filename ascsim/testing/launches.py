@@ -9,7 +9,7 @@ from typing import Any
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.entry import Entry
-from ascsim.hw.errors import FoundError
+from ascsim.hw.errors import ArgumentTypeError, FoundError
 from ascsim.hw.findings import Finding, locate
 from ascsim.hw.orders import SEEDS
 from ascsim.lib.jit import JITFunction
@@ -70,6 +70,7 @@ def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) ->
     of the list (the arguments are then as they were; otherwise they hold the results). Races of two cores count
     whatever the bytes.
     """
+    _check_kernel("find_hazards", kernel)
     reports: list[Report] = []
     ended: Finding | None = None
     try:
@@ -98,6 +99,7 @@ def assert_order_independent(
     that ends a launch is raised.
     """
     __tracebackhide__ = True  # pytest ends at the author's line
+    _check_kernel("assert_order_independent", kernel)
     with settings(checks=Checks.collect(), record=True):
         report = kernel[blocks](*args, **kwargs)
     recording = report.recording
@@ -109,6 +111,12 @@ def assert_order_independent(
     head = f"{report.name}: {difference} (the launch, or order {order!r})"
     more = f"; {len(differences)} of {len(recording.orders(seeds))} orders differ" if len(differences) > 1 else ""
     raise OrderDependenceError("\n".join([head + more, *_stories(recording, report.findings)]), differences)
+
+
+def _check_kernel(operation: str, kernel: Any) -> None:
+    if not isinstance(kernel, JITFunction):
+        rule = "a function decorated with asc.jit"
+        raise ArgumentTypeError(operation, "is no jit function", operand="kernel", value=kernel, rule=rule)
 
 
 def _stories(recording: Recording, findings: list[Finding]) -> list[str]:

@@ -370,7 +370,7 @@ def test_chosen_blocks_alone():
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_a_launch_needs_blocks(count):
-    with pytest.raises(ValueError, match=f"core_num = {count}; rule: 1 or more blocks"):
+    with pytest.raises(ValueError, match=f"core_num = {count}; rule: 1 to 65535 blocks"):
         look[count]()
 
 

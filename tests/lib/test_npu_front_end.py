@@ -233,7 +233,7 @@ def params_outside(x):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ((0, np.zeros(8, np.float32), np.zeros(8, np.float32)), ValueError, "1 or more blocks"),
+        ((0, np.zeros(8, np.float32), np.zeros(8, np.float32)), ValueError, "1 to 65535 blocks"),
         ((1, np.zeros((8, 8), np.float32)[:, 1], np.zeros(8, np.float32)), ValueError, "not C-contiguous"),
         ((1, np.zeros(8, np.float32)), TypeError, "missing a required argument"),
         ((1, "text", np.zeros(8, np.float32)), TypeError, "not supported"),

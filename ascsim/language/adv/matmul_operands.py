@@ -12,7 +12,7 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ..core.dtype import DataType, bfloat16, float16, float32, int8, int32
 from ..core.enums import CubeFormat, LayoutMode, QuantModes, TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import L1_POSITIONS, VECTOR_POSITIONS
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index
 from ..fractals import SIDE, align_up, c0_of
 from .matmul_moves import Stored
 from .matmul_product import InGm, InL1
@@ -58,7 +58,7 @@ class MatmulType:
             if kind is not None and not isinstance(given, kind):
                 rule = f"a {kind.__name__}"
                 raise ArgumentTypeError("adv.MatmulType", operand=field.name, value=given, rule=rule)
-        object.__setattr__(self, "is_trans", bool(self.is_trans))
+        object.__setattr__(self, "is_trans", bool(index(self.is_trans, "adv.MatmulType", "is_trans")))
 
 
 def check_types(a: MatmulType, b: MatmulType, c: MatmulType, bias: MatmulType | None) -> None:

@@ -27,8 +27,8 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
     FLAG_RESERVED_ID. Page: SetFlag/WaitFlag.
     """
     core = _core()
-    if event_id.__class__ is Int32:
-        event_id = event_id.v
+    if event_id.__class__ is not int:
+        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "set_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -45,8 +45,8 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
     Arguments as set_flag. Faults: FLAG_BAD_ID, DEADLOCK where S would wait for ever; warning: FLAG_BAD_PAIR.
     """
     core = _core()
-    if event_id.__class__ is Int32:
-        event_id = event_id.v
+    if event_id.__class__ is not int:
+        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "wait_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -58,7 +58,7 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
 def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
     """A flag that is not there: a bad event or id, a pair that this kind of core has not, or a barrier in disguise."""
     core = running(operation)
-    number, event_id = index(event, operation, "event"), index(event_id, operation, "event_id")
+    number = index(event, operation, "event")
     if not 0 <= number < len(EVENTS):
         rule = f"a HardEvent, 0 to {len(EVENTS) - 1}"
         report(core, "FLAG_BAD_PAIR", f"event = {number}; rule: {rule}", site, operation, severity="fault")

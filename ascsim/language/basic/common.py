@@ -11,12 +11,10 @@ import sys
 from typing import Any
 
 from ...hw.core import PLAIN_STORE, Core
-from ...hw.errors import ArgumentTypeError
 from ..core import ir_value
-from ..core.dtype import DataType
 from ..core.enums import MaskMode
 from ..core.limits import within
-from ..core.place import index, running
+from ..core.place import element_type, index, running
 from ..masks import ALL_LANES, COUNT, WORD, words
 from ..plans import lanes_of
 from ..signatures import signatures
@@ -49,9 +47,7 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
     frame = sys._getframe(1)
     site = (frame.f_code, frame.f_lasti)
     core = running("set_vector_mask")
-    kind = ir_value.unwrap(dtype)
-    if not isinstance(kind, DataType):
-        raise ArgumentTypeError("set_vector_mask", "is no data type", operand="dtype", value=dtype)
+    kind = element_type(dtype, "set_vector_mask")
     counter = index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER
     if mask_low is not None and mask_high is not None:
         high, low = (index(word, "set_vector_mask", "mask") & WORD for word in (mask_high, mask_low))

@@ -66,8 +66,11 @@ def data_copy(
     BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings: OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH.
     Pages: DataCopy (all of a pair of memories).
     """
-    if count.__class__ is Int32:
-        count = count.v
+    if count.__class__ is not int:
+        if count.__class__ is Int32:
+            count = count.v
+        elif count.__class__ not in FORMS:
+            count = index(count, "data_copy", "count")
     if enhanced_params is None:
         try:
             if src.__class__ is GlobalTensor:
@@ -107,6 +110,7 @@ def data_copy(
 
 # forms that change the layout: called with core, dst, src, params, call site
 LAYOUTS: dict[type, Any] = {Nd2NzParams: nd2nz, Nz2NdParamsFull: nz2nd, DataCopyCO12DstParams: copy_out}
+FORMS = frozenset({type(None), list, tuple, DataCopyParams, *LAYOUTS})  # what may stand in the place of a count
 data_copy.__overloads__ = signatures(  # type: ignore[attr-defined]
     "dst, src, count",
     "dst, src, repeat_params",

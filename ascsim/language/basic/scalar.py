@@ -82,7 +82,7 @@ def scalar_cast(value_in: Any, dtype: Any, round_mode: Any) -> PlainValue:
     plain = unwrap(value_in)
     if not isinstance(plain, (int, float)):
         raise ArgumentTypeError("scalar_cast", "is no number", operand="value_in", value=value_in, rule="a float")
-    target, mode = unwrap(dtype), unwrap(round_mode)
+    target, mode = unwrap(dtype), index(round_mode, "scalar_cast", "round_mode")
     modes = _MODES.get(target) if isinstance(target, DataType) else None
     if modes is None:
         raise ArgumentTypeError("scalar_cast", "is no target", operand="dtype", value=dtype, rule="int32 or float16")
@@ -91,7 +91,7 @@ def scalar_cast(value_in: Any, dtype: Any, round_mode: Any) -> PlainValue:
         raise ArgumentValueError("scalar_cast", "is not for this type", operand="round_mode", value=mode, rule=rule)
     number = np.array([value(plain, float32, "scalar_cast").v], np.float32)
     with np.errstate(over="ignore"):
-        converted = CONVERSIONS[float32, target].make(mode, target)(number)
+        converted = CONVERSIONS[float32, target].make(RoundMode(mode), target)(number)
     return value(converted[0].item(), target, "scalar_cast")
 
 

@@ -88,7 +88,8 @@ def compare(
     """
     if count.__class__ is Int32:
         count = count.v
-    counted = count if repeat_times is None and repeat_params is None and mask is None else None
+    plain = count.__class__ is int  # 64.0 finds the entry of 64, and a mask may be a list
+    counted = count if plain and repeat_times is None and repeat_params is None and mask is None else None
     try:
         where = dst.place
         core = where.core
@@ -130,7 +131,8 @@ def compare_scalar(
     core = running("compare_scalar")
     if count.__class__ is Int32:
         count = count.v
-    counted = count if repeat_times is None and repeat_params is None and mask is None else None
+    plain = count.__class__ is int  # 64.0 finds the entry of 64, and a mask may be a list
+    counted = count if plain and repeat_times is None and repeat_params is None and mask is None else None
     try:
         plan = dst.place.plans["compare_scalar", src0.place, number_of(src1_scalar), cmp_mode, core.mask[2], counted]
     except (AttributeError, KeyError, TypeError):
@@ -199,7 +201,7 @@ def _bits(
         zero(core, what, name, site)
         return None
     places, number = [op.place for op in ops], [] if scalar is None else [number_of(scalar)]
-    form = (lanes_or_count,) if by_count else (times, *((op.block, op.repeat) for op in ops))
+    form = (index(lanes_or_count, name, "count"),) if by_count else (times, *((op.block, op.repeat) for op in ops))
     key = (name, *places, *number, mode, core.mask[2], *form)
     plan: Plan | None = to.plans.get(key)
     if plan is None:
@@ -237,12 +239,12 @@ def _note_mask(core: Core, name: str, mask: Any, lanes: int, set_mask: Any, site
 
 def _bits_plan(core: Core, name: str, value: Value, to: Place, ops: list[Strided], times: int, site: Site) -> Plan:
     lanes = lanes_of([ops[0].place])
+    write, packed = first_bytes(core, "dst", to, times * lanes // 8, name, site)  # fits, or no flags are made
     flags = np.empty(times * lanes, np.bool_)
     bits = hidden("flags", flags, int1, 1, lanes // BLOCK)
     every: list[Work] = [(((0, lanes),), times)]
     [[part]] = parts([bits, *ops], every)
     reads = [region(core, op, i, [[part]], name, site) for i, op in enumerate(ops, 1)]
-    write, packed = first_bytes(core, "dst", to, flags.size // 8, name, site)
     for op, read in zip(ops, reads, strict=True):
         apart(core, name, write, read, op.name, site)
     out, *sources = (part.view(i, op.place) for i, op in enumerate([bits, *ops]))

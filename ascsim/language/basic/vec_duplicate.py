@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.limits import within
-from ..core.place import running
+from ..core.place import index, running
 from ..forms import element, masked, number_of, scaled
 from ..masks import ALL_LANES, lanes_or_bits
 from ..plans import FillStrides, count_of, plan_by_count
@@ -58,6 +58,8 @@ def duplicate(
         masked(ROW, tensors, mask, repeat_times, FillStrides(block, repeat), is_set_mask, site, scalar)
         return
     number = number_of(scalar)
+    if count.__class__ is not int:
+        count = index(count, "duplicate", "count")
     try:
         plan = dst.place.plans[ROW, count, number]
     except (AttributeError, KeyError, TypeError):

@@ -13,7 +13,7 @@ from .. import mixed
 from ..conversions import integer_of
 from ..core.dtype import float16, float32, int8, int16
 from ..core.ir_value import Int32
-from ..core.place import running
+from ..core.place import index, running
 from ..masks import ALL_LANES, lanes_or_bits
 from ..rows import FORMS_DOC, Row, finish
 from ..values import relu
@@ -74,8 +74,8 @@ def _with_cast(name: str, combine: np.ufunc, does: str, page: str) -> Any:
         if repeat_times.__class__ is bool:  # is_set_mask by position: the count form takes it and drops it
             repeat_times = None
         if repeat_times is None and repeat_params is None and mask is None:
-            if count.__class__ is Int32:
-                count = count.v
+            if count.__class__ is not int:
+                count = count.v if count.__class__ is Int32 else index(count, name, "count")
             try:
                 where = dst.place
                 plan = where.plans[name, src0.place, src1.place, count]

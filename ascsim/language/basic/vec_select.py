@@ -93,9 +93,9 @@ def select(
         first, second = (sel_mask, src0) if src1 is None else (src0, src1)
         _by_register(core, dst, first, second, repeat_times, repeat_params, sel_mode, site)
         return
-    if count.__class__ is Int32:
-        count = count.v
     if repeat_times is None and repeat_params is None and mask is None:
+        if count.__class__ is not int:
+            count = count.v if count.__class__ is Int32 else index(count, NAME, "count")
         try:
             other = src1.place if src1.__class__ is LocalTensor else number_of(src1)
             plan, steps = dst.place.plans[NAME, sel_mask.place, src0.place, other, sel_mode, count]
@@ -285,9 +285,9 @@ def _selecting(
     total = sum(times for _, times in works)
     ends = [runs[-1][1] for runs, _ in works]
     nbytes = -(-(max(ends) if again else (total - 1) * lanes + ends[-1]) // 8)
+    footprint, packed = first_bytes(core, "sel_mask", bits, nbytes, NAME, site)  # fits, or no flags are made
     flags, spread = _flags(lanes, 1 if again else total, again)
     plan = build(core, row, ops, works, site, [spread])
-    footprint, packed = first_bytes(core, "sel_mask", bits, nbytes, NAME, site)
     apart(core, NAME, plan.writes[0], footprint, "sel_mask", site)
     plan.run = partial(_select, packed, flags[: 8 * nbytes], plan.run)
     return plan, footprint

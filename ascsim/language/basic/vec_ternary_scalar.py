@@ -10,7 +10,7 @@ from ...hw.instruction import Plan
 from .. import mixed
 from ..core.dtype import DataType, float16, float32
 from ..core.ir_value import Int32
-from ..core.place import Place, running
+from ..core.place import Place, index, running
 from ..forms import element, number_of
 from ..masks import ALL_LANES, lanes_or_bits
 from ..rows import FORMS_DOC, Row, finish
@@ -53,8 +53,6 @@ def axpy(
 ) -> None:
     frame = _getframe(1)
     site = (frame.f_code, frame.f_lasti)
-    if count.__class__ is Int32:
-        count = count.v
     number = number_of(scalar)
     tensors = (("dst", dst), ("src", src))
     if repeat_times is not None or repeat_params is not None:
@@ -67,6 +65,8 @@ def axpy(
         if template is not None:
             core.issue(_with(template, scalar, src.place), site)
         return
+    if count.__class__ is not int:
+        count = count.v if count.__class__ is Int32 else index(count, "axpy", "count")
     try:
         where = dst.place
         plan = where.plans["axpy", count, src.place, number]

@@ -99,8 +99,8 @@ def cast(
     mask: Any = None,
 ) -> None:
     if repeat_times is None and repeat_params is None and mask is None:
-        if count.__class__ is Int32:
-            count = count.v
+        if count.__class__ is not int:
+            count = count.v if count.__class__ is Int32 else index(count, "cast", "count")
         try:
             where = dst.place
             plan = where.plans["cast", src.place, round_mode, count]

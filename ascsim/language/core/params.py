@@ -13,7 +13,7 @@ the business of the call that takes the structure.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -139,16 +139,23 @@ def Items(row_of: Callable[[], Row], lengths: tuple[int, int], default: Any = _R
 
     def take(row: Row, given: Any, owner: str, before: list[Any]) -> tuple[Any, ...]:
         item.name = row.name
-        given = unwrap(given)
-        if isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
-            raise ArgumentTypeError(owner, f"a {type(given).__name__} is no sequence", operand=row.name, value=given)
-        count = len(given)
-        if not least <= count <= most:
+        parts = sequence(given, owner, row.name)
+        if not least <= len(parts) <= most:
             rule = f"{least} items" if least == most else f"{least} to {most} items"
-            raise ArgumentValueError(owner, f"has {count} items", operand=row.name, value=given, rule=rule)
-        return tuple(item.take(given[i], owner, before) for i in range(count))
+            raise ArgumentValueError(owner, f"has {len(parts)} items", operand=row.name, value=given, rule=rule)
+        return tuple(item.take(part, owner, before) for part in parts)
 
     return Row(take, default)
+
+
+def sequence(given: Any, operation: str, operand: str) -> list[Any]:
+    """The items of a list, a tuple, an `asc.array`, or a numpy array of one axis."""
+    plain = unwrap(given)
+    kind = type(plain)
+    whole = isinstance(plain, (str, bytes, type, Mapping)) or getattr(plain, "ndim", 1) != 1
+    if whole or not hasattr(kind, "__len__") or not hasattr(kind, "__getitem__"):
+        raise ArgumentTypeError(operation, f"a {kind.__name__} is no sequence", operand=operand, value=plain)
+    return [plain[i] for i in range(len(plain))]
 
 
 def Type(*legal: DataType) -> Any:

@@ -30,7 +30,7 @@ from .cube_types import (
 from .dtype import DataType
 from .enums import BlockMode, DataFormat, DeqScale, TransposeType, pad_t
 from .ir_value import PlainValue, int32, to_index, unwrap
-from .params import U8, U16, U32, U64, Flag, Float, Items, Member, Object, Params, Type, Typed
+from .params import U8, U16, U32, U64, Flag, Float, Items, Member, Object, Params, Type, Typed, sequence
 
 __all__ = [
     "BinaryRepeatParams",
@@ -255,14 +255,15 @@ class UnaryRepeatParams(Params):
 
 def _dims(operand: str, dims: Any) -> tuple[int, ...]:
     """Dimensions as plain ints that fit 32 unsigned bits."""
-    dims = unwrap(dims)
-    if not hasattr(dims, "__len__") or not hasattr(dims, "__getitem__") or getattr(dims, "ndim", 1) != 1:
-        raise ArgumentTypeError("ShapeInfo", f"a {type(dims).__name__} is no array", operand=operand, value=dims)
-    sizes = tuple(to_index(dims[i], "ShapeInfo", operand) for i in range(len(dims)))
+    sizes = tuple(to_index(size, "ShapeInfo", operand) for size in sequence(dims, "ShapeInfo", operand))
     if len(sizes) > _MAX_DIMS or not all(0 <= size < 1 << 32 for size in sizes):
         rule = f"at most {_MAX_DIMS} dimensions of 0..{(1 << 32) - 1}"
         raise ArgumentValueError("ShapeInfo", "does not fit", operand=operand, value=sizes, rule=rule)
     return sizes
+
+
+_FORMAT = Member(DataFormat)
+_FORMAT.name = "data_format"
 
 
 class ShapeInfo:
@@ -282,7 +283,7 @@ class ShapeInfo:
     ) -> None:
         sizes = () if shape is None else _dims("shape", shape)
         original = sizes if original_shape is None else _dims("original_shape", original_shape)
-        self.data_format = DataFormat.ND if data_format is None else DataFormat(data_format)
+        self.data_format = DataFormat.ND if data_format is None else _FORMAT.take(data_format, "ShapeInfo", [])
         self.key = (sizes, original, int(self.data_format))
 
     def _size(self, operand: str, sizes: tuple[int, ...], dim: Any) -> PlainValue:

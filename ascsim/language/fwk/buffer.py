@@ -5,11 +5,9 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
-from ...hw.errors import ArgumentTypeError
 from ...hw.findings import Site, place
-from ..core import ir_value
 from ..core.dtype import DataType
-from ..core.place import Place
+from ..core.place import Place, element_type
 from ..core.place import place as place_at
 from ..core.tensor import LeasedTensor, LocalTensor
 
@@ -71,9 +69,7 @@ class Buffer:
 
     def retype(self, dtype: Any, operation: str) -> Place:
         """The buffer as elements of another type."""
-        dtype = ir_value.unwrap(dtype)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError(operation, "is no data type", operand="dtype", value=dtype, rule="asc.float16 ...")
+        dtype = element_type(dtype, operation)
         self.where = place_at(self.owner.core, self.owner.position, dtype, self.start, self.nbytes)
         self.dtype = dtype
         return self.where

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.errors import ArgumentValueError
 from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import TPosition
+from ..core.place import element_type, report
 from ..core.place import place as place_at
-from ..core.place import report
 from ..core.tensor import LocalTensor, _tensor
 from ..core.tensor import position as local_position
 from ..core.types import TensorShape
@@ -85,9 +85,7 @@ class TBuf(TQueBind):
         return self._part(dtype, elements or None, 0, "get", site)
 
     def _part(self, dtype: Any, elements: int | None, offset: int, operation: str, site: Site) -> LocalTensor:
-        dtype = ir_value.unwrap(dtype)
-        if not isinstance(dtype, DataType):
-            raise ArgumentTypeError(operation, "is no data type", operand="dtype", value=dtype, rule="asc.float16 ...")
+        dtype = element_type(dtype, operation)
         if not self.ring:
             faults.not_init(self, operation, site)
         buffer = self.ring[0]

@@ -27,7 +27,10 @@ def malloc(
 ) -> support.Memory:
     """Device memory of `size` bytes, aligned to 512. Kind and paging policy make no difference here."""
     _positive("malloc", size=size)
-    block = ctypes.create_string_buffer(size + ALIGNMENT)
+    try:
+        block = ctypes.create_string_buffer(size + ALIGNMENT)
+    except (MemoryError, OverflowError):
+        raise BackendError("malloc", "there is not so much memory", operand="size", value=size) from None
     address = -(-ctypes.addressof(block) // ALIGNMENT) * ALIGNMENT
     with _lock:
         _blocks[address], _sizes[address] = block, size
@@ -74,7 +77,7 @@ def memcpy(
     if src_nbytes > dst_nbytes:
         rule = f"at most dst_nbytes = {dst_nbytes}"
         raise BackendError("memcpy", operand="src_nbytes", value=src_nbytes, rule=rule, nearest=dst_nbytes)
-    if kind not in _SIDES:
+    if not isinstance(kind, _KIND) or kind not in _SIDES:
         legal = "one of " + ", ".join(known.name for known in _SIDES)
         raise BackendError("memcpy", operand="kind", value=kind, rule=legal)
     destination = _address("memcpy", "mem_dst_handle", mem_dst_handle)

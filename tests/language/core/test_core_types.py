@@ -202,7 +202,7 @@ def test_shape_info():
         info.shape(3)
     with pytest.raises(ArgumentValueError, match="at most 8"):
         types.ShapeInfo([1] * 9)
-    with pytest.raises(ArgumentTypeError, match="is no array"):
+    with pytest.raises(ArgumentTypeError, match="a int is no sequence"):
         types.ShapeInfo(8)
     with pytest.raises(ArgumentTypeError, match="is no ShapeInfo"):
         types.get_shape_size([2, 3])
