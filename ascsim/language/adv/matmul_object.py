@@ -86,6 +86,7 @@ class MatmulObject:
         self.answers: list[Token] = []  # of calls that did not wait
         self.workspace: GlobalTensor | None = None
         self.taken = 0  # blocks taken from it
+        self.unentered: Site | None = None  # where an iterate(sync=False) stands that no `with` has entered yet
         self.batch: tuple[int, int] | None = None  # of set_batch_num
 
     # ------------------------------------------------------------------ refusals

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError, LaunchError, NotSimulatedError
-from ...hw.findings import Site, author
+from ...hw.errors import ArgumentTypeError, ArgumentValueError, LaunchError, NotSimulatedError, SimulatorWarning
+from ...hw.findings import Site, author, locate
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
@@ -221,6 +222,10 @@ class ResultCalls:
         if not state.answers or state.workspace is None:
             rule = "iterate(sync=False) before it, one call a block"
             raise ArgumentValueError(operation, "no block waits to be taken", rule=rule)
+        if state.unentered is not None:
+            text = "iterate(sync=False) as a statement computes here, as its page says; pyasc drops it"
+            warnings.warn_explicit(text, SimulatorWarning, *locate(state.unentered))
+            state.unentered = None
         way.wait(state.answers.pop(0))
         cut = state.cuts(way.core, operation)
         block = cut.base_m * cut.base_n
@@ -275,7 +280,7 @@ class MatmulIterator:
         product = state.product(operation)
         target = state.target(state.workspace, 0, True, operation)
         cube = way.cube(operation, self.site)
-        state.taken = 0
+        state.taken, state.unentered = 0, self.site
         state.all(cube, product, target, operation, self.site, way)
         self.more = True
 
@@ -287,11 +292,12 @@ class MatmulIterator:
         return state.step(cube, self.add, self.own, operation, self.site)
 
     def __bool__(self) -> bool:
+        self.calls.state.unentered = None
         return self.more
 
     def _passes_(self) -> Iterator[AbstractContextManager[Any]]:
         """What the rewritten `with` goes through: a pass for each block."""
-        number = 0
+        number, self.calls.state.unentered = 0, None
         many = 0 if self.sync else len(self.calls.state.answers)
         while self.more and (self.sync or number < many):
             self.count = ir_value.int32(number)

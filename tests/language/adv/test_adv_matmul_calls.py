@@ -132,6 +132,29 @@ def test_all_blocks_at_once_and_taken_later(form: str) -> None:
     np.testing.assert_array_equal(c, [*blocks, *blocks])
 
 
+def test_started_by_a_statement_all_blocks_are_taken_in_order_with_a_warning() -> None:
+    a, b, bias, expected = halves(32, 32)
+
+    @asc.jit
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        mm.set_workspace(c[1024:])
+        operands(mm, a, b, bias)
+        mm.iterate(sync=False)
+        block = ub(256)
+        for number in range(4):
+            asc.data_copy(block, mm.get_tensor_c(sync=False), 256)
+            store(c[number * 256 :], block, 256)
+            order(asc.HardEvent.MTE3_MTE2)
+        mm.end()
+
+    c = np.zeros((8, 16, 16), np.float32)
+    with pytest.warns(asc.SimulatorWarning, match=r"iterate\(sync=False\) as a statement .* pyasc drops it") as told:
+        run(how(calls, TO_UB), tiling(32, 32, 32, (16, 16, 32), iterate_order=1), a, b, bias, c)
+    blocks = expected.reshape(2, 16, 2, 16).transpose(0, 2, 1, 3).reshape(4, 16, 16)
+    np.testing.assert_array_equal(c, [*blocks, *blocks])
+    assert {warning.filename for warning in told} == {__file__}
+
+
 def test_parts_of_k_are_added_in_l0c() -> None:
     a, b, bias, expected = halves(16, 16, 96)
 
