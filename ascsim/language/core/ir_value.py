@@ -108,7 +108,7 @@ class PlainValue:
         """The quotient rounded up; integers only."""
         if self.dtype in ROUND:
             _refuse(self, "ceildiv", "integers only")
-        divisor = convert(other, self.dtype, "ceildiv")
+        divisor = self.pack(convert(other, self.dtype, "ceildiv")).v
         if divisor == 0:
             _refuse(self, "ceildiv", "division by zero")
         return self.pack(-(-self.v // divisor))
@@ -249,9 +249,14 @@ def _operand(cls: type[PlainValue], symbol: str) -> Callable[[Any], Any]:
     return operand
 
 
-# The shortcut `c is plain` must not hide a conversion: plain ints need none (the result wraps), plain floats do.
-def _forward(cls: type[PlainValue], plain: type | None, symbol: str, function: Callable[..., Any]) -> Any:
-    pack, operand = cls.pack, _operand(cls, symbol)
+def _plain(cls: type[PlainValue], symbol: str) -> type | None:
+    """The class of plain numbers taken as they are: int, where the result wraps enough; for int32 always."""
+    enough = cls.dtype is _dtype.int32 or symbol not in ("/", "//", "%", "<", "<=", ">", ">=")
+    return int if enough and cls.dtype not in (*ROUND, _dtype.int1) else None
+
+
+def _forward(cls: type[PlainValue], symbol: str, function: Callable[..., Any]) -> Any:
+    pack, plain, operand = cls.pack, _plain(cls, symbol), _operand(cls, symbol)
 
     def method(self: PlainValue, other: Any) -> Any:
         c = other.__class__
@@ -265,8 +270,9 @@ def _forward(cls: type[PlainValue], plain: type | None, symbol: str, function: C
     return method
 
 
-def _reflected(cls: type[PlainValue], plain: type | None, symbol: str, function: Callable[..., Any]) -> Any:
+def _reflected(cls: type[PlainValue], symbol: str, function: Callable[..., Any]) -> Any:
     pack, operand = cls.pack, _operand(cls, symbol)
+    plain = None if symbol == ">>" else _plain(cls, symbol)
 
     def method(self: PlainValue, other: Any) -> Any:
         b = other if other.__class__ is plain else operand(other)
@@ -275,15 +281,13 @@ def _reflected(cls: type[PlainValue], plain: type | None, symbol: str, function:
     return method
 
 
-def _comparison(cls: type[PlainValue], plain: type | None, symbol: str, function: Callable[..., Any]) -> Any:
-    operand = _operand(cls, symbol)
+def _comparison(cls: type[PlainValue], symbol: str, function: Callable[..., Any]) -> Any:
+    plain, operand = _plain(cls, symbol), _operand(cls, symbol)
 
     def method(self: PlainValue, other: Any) -> Any:
         c = other.__class__
         b = other if c is plain else other.v if c is cls else operand(other)
-        if b is NotImplemented:
-            return b
-        return TRUE if function(self.v, b) else FALSE
+        return b if b is NotImplemented else TRUE if function(self.v, b) else FALSE
 
     return method
 
@@ -308,7 +312,6 @@ _OPERATORS: tuple[tuple[str, str, Callable[..., Any], Callable[..., Any] | None]
 def _scalar_class(name: str, dtype: DataType) -> type[PlainValue]:
     """The class of run-time scalars of one type, with every operator filled in."""
     cls: type[PlainValue] = type(name, (PlainValue,), {"__slots__": (), "__module__": __name__, "dtype": dtype})
-    plain: type | None = None
     if dtype in ROUND:
         rounded, new = ROUND[dtype], object.__new__
 
@@ -325,7 +328,6 @@ def _scalar_class(name: str, dtype: DataType) -> type[PlainValue]:
         cls.__index__ = lambda self: int(self.v)  # type: ignore[attr-defined]
         cls.__bool__ = lambda self: self.v  # type: ignore[method-assign]
     else:
-        plain = int
         cls.pack = _Interned(cls).__getitem__
         cls.__index__ = lambda self: self.v  # type: ignore[attr-defined]
         cls.__bool__ = lambda self: self.v != 0  # type: ignore[method-assign]
@@ -336,12 +338,11 @@ def _scalar_class(name: str, dtype: DataType) -> type[PlainValue]:
         else:
             if symbol in ("<<", ">>"):
                 function = _shift(function, symbol, dtype.bitwidth or 0)
-            forward = _forward(cls, plain, symbol, function)
-            reflected = _reflected(cls, plain, symbol, function)
+            forward, reflected = _forward(cls, symbol, function), _reflected(cls, symbol, function)
         setattr(cls, f"__{method}__", forward)
         setattr(cls, f"__r{method}__", reflected)
     for method, symbol in _COMPARISONS.items():
-        setattr(cls, f"__{method}__", _comparison(cls, plain, symbol, getattr(operator, method)))
+        setattr(cls, f"__{method}__", _comparison(cls, symbol, getattr(operator, method)))
     return cls
 
 

@@ -246,6 +246,19 @@ def test_unsigned_comparison():
     assert value(200, dt.uint8) > value(100, dt.uint8)
 
 
+def test_a_constant_that_does_not_fit_wraps_before_it_is_compared_or_divided_by():
+    byte, word, small = value(3, dt.uint8), value(5, dt.uint32), value(-56, dt.int8)
+    assert not byte > -1  # 255
+    assert not word > -1
+    assert not small < 200  # -56
+    is_(word / -1, 0, dt.uint32)  # by 4294967295
+    is_(word % -2, 5, dt.uint32)
+    is_(-1 // word, 858993459, dt.uint32)
+    is_(word.ceildiv(-1), 1, dt.uint32)
+    is_(300 >> value(1, dt.uint8), 22, dt.uint8)  # of 44
+    is_(word + -1, 4, dt.uint32)
+
+
 def test_equality_and_hash_are_those_of_the_number():
     assert hash(int32(7)) == hash(7)
     assert {7: "seven"}[int32(7)] == "seven"
