@@ -1,13 +1,13 @@
-"""One launch: its cores, its global memory, its findings. Everything lives here, so nothing is left over after it."""
+"""One launch: its cores, its global memory, its findings. All of it lives here; of a launch that ended well a few cores
+stay for the next one that is like it (`spares`)."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from . import cache
+from . import cache, spares
 from .cache_line import Cleaned, Line
 from .checks import Checks
 from .core import Core
@@ -24,6 +24,7 @@ from .record import Record
 from .scheduler import Scheduler
 from .serving import Servers
 from .soc import Soc
+from .totals import CoreTotals
 from .variants import core_class
 
 
@@ -35,20 +36,6 @@ class Place(NamedTuple):
     group: int
     sub: int
     index: int  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class CoreTotals:
-    """What is kept of a core that has ended. Times in cycles, traffic in bytes."""
-
-    kind: str
-    index: int
-    block: int
-    end: int
-    busy: dict[str, int]
-    gm_read: int
-    gm_written: int
-    regions: list[tuple[str, int, int]]
 
 
 def no_name(core: Core, memory: Memory, start: int, end: int, site: Site) -> tuple[str, int]:
@@ -67,6 +54,8 @@ class Device(Ledger):
     auto_sync    the device compiler orders vector with vector and scalar accesses (on vector cores)
     insert_sync  any missing order inside a core is added instead of reported
     only         block numbers to run; the others are left out
+    like         hashable; two launches of equal `like` run one program on numbers and arrays of one kind, so that the
+                 second may use the cores of the first (None: of no other)
     """
 
     def __init__(
@@ -81,6 +70,7 @@ class Device(Ledger):
         insert_sync: bool = False,
         only: Sequence[int] | None = None,
         namer: Callable[[Core, Memory, int, int, Site], tuple[str, int]] = no_name,
+        like: Any = None,
     ) -> None:
         super().__init__(checks)
         self.soc, self.blocks = soc, blocks
@@ -98,7 +88,10 @@ class Device(Ledger):
         self.cleaned: dict[tuple[GlobalArray, int], Cleaned] = {}  # last clean of each line of a data cache
         self.leftover: list[tuple[int, Line]] = []  # dirty lines of cores that have ended
         self.finished: list[CoreTotals] = []
-        self.pool: dict[str, list[Core]] = {"aic": [], "aiv": []}
+        self.like = None
+        if like is not None and not record:
+            self.like = like, soc.name, self.kernel_type, blocks, checks, auto_sync, insert_sync
+        self.pool = spares.take(self.like)
         self.servers = Servers(place.group for place in self.places if place.kind == "aiv")
 
     def _places(self, groups: Sequence[int]) -> list[Place]:
@@ -136,10 +129,13 @@ class Device(Ledger):
                 self.give_warnings()
             raise
         self.give_warnings()
+        if self.like is not None and not self.servers.cores:
+            spares.leave(self.like, self.pool)
 
     def _enter(self, where: Place) -> Core:
         spare = self.pool[where.kind]
         core = spare.pop() if spare else self.machine(self, where.kind)
+        core.device = self
         core.start(where.serial, where.group, where.sub, where.index)
         return core
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from . import cache, current
 from .calls import Call
 from .checks import Checks
-from .device import CoreTotals, Device, Place
+from .device import Device, Place
 from .errors import FoundError
 from .findings import Finding
 from .global_memory import NO_STRETCH
 from .instruction import Plan
 from .pipe import ALWAYS
 from .scheduler import Scheduler
+from .totals import CoreTotals
 from .variants import core_class
 
 if TYPE_CHECKING:

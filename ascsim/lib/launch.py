@@ -1,6 +1,6 @@
 """One launch: check and describe the arguments, build the device, run the body on every core, copy results back.
 
-A launch is synchronous whatever its stream. Nothing is kept from one launch to the next, and nothing is copied back
+A launch is synchronous whatever its stream. Nothing of its state is left for the next one, and nothing is copied back
 unless every core has ended well. Launches on a device are in `ascsim.lib.npu`.
 """
 
@@ -14,6 +14,8 @@ from ascsim.hw.device import Device
 from ascsim.hw.errors import ArgumentValueError, FoundError, LaunchError
 from ascsim.hw.soc import soc
 from ascsim.language.core.address import GlobalAddress
+from ascsim.language.core.dtype import DataType
+from ascsim.language.core.ir_value import PlainValue
 from ascsim.language.names import namer
 from ascsim.report.table import Report
 
@@ -65,6 +67,7 @@ def simulate(request: Request, now: Settings) -> Report:
     )
 
     facts = function.facts
+    kinds = [_kind(value) for value in (*positional, *named.values())]
     device = Device(
         soc(now.platform.value),
         kernel_type(options, facts).value,
@@ -75,6 +78,7 @@ def simulate(request: Request, now: Settings) -> Report:
         insert_sync=facts.auto_tensors if options.insert_sync is None else options.insert_sync,
         only=None if now.blocks is None else list(now.blocks),
         namer=namer,
+        like=None if None in kinds else (function, *kinds),
     )
     positional = tuple(_placed(device, value) for value in positional)
     named = {key: _placed(device, value) for key, value in named.items()}
@@ -112,6 +116,15 @@ def _check_picked(name: str, blocks: int, only: tuple[int, ...] | None) -> None:
     if only is not None and only[-1] >= blocks:
         rule = f"numbers below {blocks}, the blocks of this launch"
         raise ArgumentValueError(name, operand="settings(blocks=)", value=only, rule=rule, nearest=blocks - 1)
+
+
+def _kind(value: Any) -> Any:
+    """What launches that are alike have in common in an argument; None where nothing is sure to be."""
+    if value.__class__ is Array:
+        return value.dtype, value.data.nbytes
+    if isinstance(value, (PlainValue, int, float, str, DataType)):
+        return value.__class__, str(value)
+    return None
 
 
 def _placed(device: Device, value: Any) -> Any:

@@ -70,6 +70,7 @@ class LaunchOptions:
     stream: Any = None
 
 
+_COMPILE = frozenset(field.name for field in fields(CompileOptions))
 COMPILING = frozenset(field.name for group in (CodegenOptions, CompileOptions) for field in fields(group))
 LAUNCHING = frozenset(field.name for field in fields(LaunchOptions))
 
@@ -86,5 +87,4 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 def compile_options(options: Mapping[str, Any]) -> CompileOptions:
     """The CompileOptions among the keywords; its values are checked."""
-    names = {field.name for field in fields(CompileOptions)}
-    return CompileOptions(**{name: value for name, value in options.items() if name in names})
+    return CompileOptions(**{name: value for name, value in options.items() if name in _COMPILE})

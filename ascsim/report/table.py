@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from .recording import Recording
 
 if TYPE_CHECKING:
-    from ..hw.device import CoreTotals, Device
+    from ..hw.device import Device
     from ..hw.findings import Finding
     from ..hw.soc import Soc
+    from ..hw.totals import CoreTotals
 
 # msprof's word for each pipe, in its column order. (It has no column for stores out of L1, `aic_mte3`.)
 _WORDS = {
