@@ -3,6 +3,12 @@
 An error is built from fields (operation, operand, value, rule, nearest legal value), never from a ready
 sentence, so that tests, tools and the report agree on them. Where kernel Python promises a builtin exception
 (a bad option is a RuntimeError, say) the class derives from that one too.
+
+Bad input is told in one of two ways. What the fault list has a code for (mask, repeat, stride, position, type, flag id
+of an instruction that a core is given) is a finding: a `FoundError` that a launch may collect instead, as far as it can
+go on. All else (a value of the wrong kind, a limit without a code) is an `ArgumentTypeError` or `ArgumentValueError`,
+raised at once whatever the checks say; so is a field of a parameter structure, which is made before any instruction
+is, with the code of the list in `code`.
 """
 
 from __future__ import annotations

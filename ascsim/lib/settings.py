@@ -102,7 +102,7 @@ def change(**changes: Any) -> None:
 
 
 class settings:
-    """Change some settings for the length of a `with` block; see `Settings` for the names.
+    """Change some settings for the launches of a `with` block, in its thread alone; see `Settings` for the names.
 
     with settings(checks=Checks.strict(), record=True, blocks=[0]) as now:
         kernel[8](x, y)
@@ -130,9 +130,10 @@ def set_platform(
     device_id: int | None = None,
     check: bool = True,
 ) -> None:
-    """Choose what launches run on. `check` refuses a backend that is missing at once instead of at the launch.
+    """Choose what launches of this thread run on from now on; another thread chooses for itself.
 
-    On a device the platform is the device's: another one is refused.
+    `check` refuses a backend that is missing at once instead of at the launch. On a device the platform
+    is the device's: another one is refused.
     """
     if not isinstance(check, bool):
         raise ArgumentTypeError("set_platform", operand="check", value=check, rule="True or False")

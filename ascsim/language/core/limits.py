@@ -1,7 +1,6 @@
 """Checks that many calls make: a number between two limits, a parameter object of its class, a tensor with memory.
 
-A number is checked in one of two ways: where the fault list has a code for it the breach is a finding, which a launch
-that collects goes on after (`within`); where it has none the call is refused (`required`).
+A breach is a finding (`within`) or an error (`required`): `ascsim.hw.errors` tells which.
 """
 
 from __future__ import annotations
