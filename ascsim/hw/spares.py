@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 KEPT = 4  # launches
 MOST = 2  # cores of a kind; more are left only by launches whose blocks wait for each other
+WORN = 4096  # footprints that a core knows; one that data moved about would learn more with every launch
 
 Pool = dict[str, list["Core"]]
 
@@ -31,7 +32,7 @@ def take(like: Any) -> Pool:
 def leave(like: Any, pool: Pool) -> None:
     """The launch has ended well."""
     for cores in pool.values():
-        del cores[MOST:]
+        cores[:] = [core for core in cores[:MOST] if sum(len(m.regions) for m in core.memories.values()) < WORN]
     with _lock:
         _left.pop(like, None)
         _left[like] = pool

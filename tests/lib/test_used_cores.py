@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ascsim as asc
-from ascsim.hw import current
+from ascsim.hw import current, spares
 
 N = 64  # float32
 CORES: list[object] = []
@@ -75,6 +75,15 @@ def test_a_launch_that_raised_leaves_no_core():
     assert CORES.pop() is first
     SPOIL[0] = False
     assert (launch() == 2).all()
+    assert CORES.pop() is not first
+
+
+def test_a_core_that_has_learned_too_much_is_let_go(monkeypatch):
+    monkeypatch.setattr(spares, "WORN", 1)
+    first = CORES.pop()
+    launch()
+    assert CORES.pop() is first
+    launch()
     assert CORES.pop() is not first
 
 
