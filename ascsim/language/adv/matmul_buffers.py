@@ -16,7 +16,7 @@ from ..core.dtype import DataType, float32, int8, int32
 from ..core.enums import TPosition
 from ..core.place import Place, place
 from ..fractals import SIDE, align_up, c0_of
-from .matmul_moves import footprint
+from .matmul_moves import Block, footprint
 from .tiling_rules import Cut
 
 
@@ -110,6 +110,18 @@ class Slots:
             self.settle(slot, site)
 
 
+class Piece(NamedTuple):
+    """What one load to L1 brings of a matrix, and what of it one load to L0 takes."""
+
+    position: int  # among the blocks that stay
+    number: tuple[int, int]  # of the load: along M or N, along K
+    pitch: int  # bytes from one column of fractals to the next
+    corner: tuple[int, int]  # its first element, as the matrix is stored
+    rows: int
+    columns: int
+    block: Block
+
+
 class Kinds(NamedTuple):
     """What the layout of memory depends on beside the tiling: types, which way A and B lie, and what L1 holds."""
 
@@ -177,6 +189,28 @@ class Layout:
 
     def _l0(self, lines: int, dtype: DataType) -> int:
         return align_up(lines, SIDE) * align_up(self.cut.base_k, c0_of(dtype)) * dtype.size
+
+    def piece(self, which: int, at: tuple[int, int], size: tuple[int, int], whole: tuple[int, int]) -> Piece:
+        """The piece that block `at` of A (0) or B (1) belongs to, counted along M or N and K; `size` of the block and
+        `whole` sizes of the matrix in elements."""
+        cut, step = self.cut, self.step[which]
+        across = self.kinds.b_across if which else self.kinds.a_across
+        (row, ki), base = at, cut.base_n if which else cut.base_m
+        outer, first = row // step.lines, ki // step.k
+        position = 0
+        if not self.kinds.mdl:
+            along_k = -(-whole[1] // cut.base_k)
+            inner = which == cut.iterate_order  # its rows of blocks change fastest but one
+            group = 1 if inner else (cut.step_n if which else cut.step_m)
+            position = row % group * along_k + ki
+        at_line, at_k = outer * step.lines * base, first * step.k * cut.base_k
+        rows, columns = min(step.lines * base, whole[0] - at_line), min(step.k * cut.base_k, whole[1] - at_k)
+        corner = at_line, at_k
+        if across:
+            rows, columns, corner = columns, rows, (at_k, at_line)
+        pitch, _ = footprint(rows, columns, self.kinds.b if which else self.kinds.a, across)
+        block = Block(*size, row * base - at_line, ki * cut.base_k - at_k, across)
+        return Piece(position, (outer, first), pitch, corner, rows, columns, block)
 
     def drain(self, site: Site) -> None:
         """Take down every flag of the L1 buffers."""

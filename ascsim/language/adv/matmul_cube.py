@@ -20,7 +20,7 @@ from ..core.place import Place
 from ..fractals import SIDE, align_up, c0_of
 from . import matmul_moves as moves
 from .matmul_buffers import Kinds, Layout
-from .matmul_moves import Block, Start, Stored, footprint
+from .matmul_moves import Block, Start, Stored
 from .matmul_out import CopyOut
 from .matmul_product import InGm, InL1, Product, Scalar
 from .tiling_rules import Cut
@@ -174,35 +174,25 @@ class Cube(CopyOut):
         """The block of A (0) or B (1) in L1, brought there if need be; what of it a load to L0 takes; True if new."""
         layout = self.layout
         assert layout is not None
-        cut, step, slots = layout.cut, layout.step[which], layout.slots[which]
+        cut, slots = layout.cut, layout.slots[which]
         source = product.b if which else product.a
         across = product.b_across if which else product.a_across
-        base = cut.base_n if which else cut.base_m
         if isinstance(source, Scalar):
             return source, Block(lines, k, 0, 0, across), False
         if isinstance(source, InL1):
+            base = cut.base_n if which else cut.base_m
             return source.stored, Block(lines, k, row * base, ki * cut.base_k, across), False
         assert slots is not None
-        outer, first = row // step.lines, ki // step.k
-        if layout.kinds.mdl:
-            position = 0
-        else:
-            along_k = -(-product.k // cut.base_k)
-            inner = which == cut.iterate_order  # its rows of blocks change fastest but one
-            group = 1 if inner else (cut.step_n if which else cut.step_m)
-            position = row % group * along_k + ki
-        where, new = slots.find(position, (outer, first), self.flag("MTE1_MTE2", "stay"), site)
         whole = product.n if which else product.m
-        block_lines = min(step.lines * base, whole - outer * step.lines * base)
-        block_k = min(step.k * cut.base_k, product.k - first * step.k * cut.base_k)
-        rows, columns = (block_k, block_lines) if across else (block_lines, block_k)
-        stored = Stored(where, footprint(rows, columns, where.dtype, across)[0])
+        key = "piece", which, row, ki, whole, product.k
+        piece = layout.plans.get(key)
+        if piece is None:
+            piece = layout.plans[key] = layout.piece(which, (row, ki), (lines, k), (whole, product.k))
+        where, new = slots.find(piece.position, piece.number, self.flag("MTE1_MTE2", "stay"), site)
+        stored = Stored(where, piece.pitch)
         if new:
-            at_line, at_k = outer * step.lines * base, first * step.k * cut.base_k
-            corner = (at_k, at_line) if across else (at_line, at_k)
-            self.bring(source, stored, corner, rows, columns, site)
-        inside = Block(lines, k, (row - outer * step.lines) * base, (ki - first * step.k) * cut.base_k, across)
-        return stored, inside, new
+            self.bring(source, stored, piece.corner, piece.rows, piece.columns, site)
+        return stored, piece.block, new
 
     def bring(self, source: InGm, to: Stored, corner: tuple[int, int], rows: int, columns: int, site: Site) -> None:
         """Load rows x columns of a matrix, from element `corner` of it on, to L1."""
