@@ -129,7 +129,8 @@ class RunMap:
                 made.append(RunCell(cell.write))
             new.append(a)
             made.append(RunCell(me))
-            replaced.append((cell.write, a, b))
+            if cell.write is not START:
+                replaced.append((cell.write, a, b))
             at = b
         if at < ends[index - first]:
             new.append(at)
