@@ -66,10 +66,12 @@ def matrices(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return a, b, np.zeros((m, n), np.float32)
 
 
-def launch(
-    m: int, n: int, k: int, part: tuple[int, int], cores: int, cube: bool, **settings: Any
-) -> Callable[[], None]:
+Size = tuple[int, int, int]
+
+
+def launch(size: Size, part: tuple[int, int], cores: int, cube: bool, **settings: Any) -> Callable[[], None]:
     """A launch whose cores take turns at parts of C of this size; its result is checked once."""
+    m, n, k = size
     a, b, c = matrices(m, n, k)
     base_m, base_n, base_k = BASE
     part_m, part_n = part
