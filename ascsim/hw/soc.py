@@ -32,8 +32,10 @@ class Reserved(NamedTuple):
 
 
 # Bytes. One document says 128 for the fixpipe buffer, another 64: the looser, so that nothing legal is refused.
-ALIGN: Mapping[str, int] = MappingProxyType({"UB": 32, "L1": 32, "L0A": 512, "L0B": 512, "L0C": 64, "BT": 64, "FB": 64})
-MEMORIES = {"aiv": ("UB",), "aic": ("L1", "L0A", "L0B", "L0C", "BT", "FB")}  # by core kind
+ALIGN: Mapping[str, int] = MappingProxyType(
+    {"UB": 32, "L1": 32, "L0A": 512, "L0B": 512, "L0C": 64, "BT": 64, "FB": 64, "IX": 128}
+)
+MEMORIES = {"aiv": ("UB",), "aic": ("L1", "L0A", "L0B", "L0C", "BT", "FB", "IX")}  # by core kind
 # Entries a pipe's queue holds before the scalar unit stalls; None: not published.
 DEPTH: Mapping[str, int | None] = MappingProxyType(
     {"V": None, "M": 32, "MTE1": 32, "MTE2": None, "MTE3": None, "FIX": None}
@@ -73,6 +75,11 @@ class Soc:
     def fb(self) -> int:
         """Bytes of the fixpipe buffer, all parts."""
         return sum(self.fb_parts)
+
+    @property
+    def ix(self) -> int:
+        """Bytes of the index buffer of sparse multiplies: two bits for each byte of L0B."""
+        return self.l0b // 4
 
     def memories(self, kind: str) -> list[tuple[str, int, int]]:
         """Name, size and alignment of each memory of an "aic" or "aiv" core."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
-from ..hw.core import Core
 from ..hw.errors import ArgumentValueError
+from ..hw.memory import Piece
 
 UNIT_FLAGS = (0, 2, 3)
 
@@ -18,9 +18,11 @@ def unit_flag(operation: str, value: int) -> None:
         )
 
 
-def sparse_index(core: Core) -> np.ndarray:
-    """The cube's index buffer: byte i belongs to bytes 4 * i to 4 * i + 3 of L0B, two bits each, low bits first."""
-    found: np.ndarray | None = core.operands.get("sparse index")
-    if found is None:
-        found = core.operands["sparse index"] = np.zeros(core.memories["L0B"].size // 4, np.uint8)
-    return found
+def index_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The footprint in the cube's index buffer that belongs to one in L0B, whose runs are whole fours of bytes.
+
+    Byte i of the buffer belongs to bytes 4 * i to 4 * i + 3 of L0B, two bits each, low bits first.
+    """
+    return tuple(
+        (start // 4, tuple((n, step // 4) if step > 1 else (n // 4, 1) for n, step in dims)) for start, dims in pieces
+    )

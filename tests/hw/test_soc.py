@@ -39,7 +39,7 @@ def test_memories_of_architecture_2201(name):
     assert (chip.ub, chip.l1, chip.l0a, chip.l0b, chip.l0c, chip.bt) == (196608, 524288, 65536, 65536, 131072, 1024)
     assert chip.fb_parts == (2048, 1024, 2048, 2048)
     assert chip.fb == 7168
-    assert dict(chip.align) == {"UB": 32, "L1": 32, "L0A": 512, "L0B": 512, "L0C": 64, "BT": 64, "FB": 64}
+    assert dict(chip.align) == {"UB": 32, "L1": 32, "L0A": 512, "L0B": 512, "L0C": 64, "BT": 64, "FB": 64, "IX": 128}
     assert dict(chip.depth) == {"V": None, "M": 32, "MTE1": 32, "MTE2": None, "MTE3": None, "FIX": None}
     assert chip.tick_mhz == 50
 
@@ -54,6 +54,7 @@ def test_each_kind_of_core_has_its_own_memories():
         ("L0C", 131072, 64),
         ("BT", 1024, 64),
         ("FB", 7168, 64),
+        ("IX", 16384, 128),
     ]
 
 

@@ -19,7 +19,7 @@ from ..core.limits import parameters
 from ..core.place import L1_POSITIONS, Place, report, running
 from ..core.types import LoadData2DParams, LoadData2dTransposeParams, LoadData2dTransposeParamsV2
 from ..fractals import BLOCK, FRACTAL
-from ..matrices import sparse_index
+from ..matrices import index_pieces
 from ..moves import Side, move_plan, reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
@@ -150,21 +150,20 @@ def _sparse_plan(core: Core, to: Place, source: Place, index: Place, params: Loa
         reach(core, where, ((start, ((count * unit, 1),)),), name, _SPARSE, site)
         for (where, start, unit), name in zip(sides, ("dst", "src", "idx"), strict=True)
     ]
-    ends = [(start, start + count * unit) for _, start, unit in sides]
+    regions.insert(1, core.region("IX", index_pieces(regions[0].pieces), f"{_SPARSE}: index of dst", site))
+    ends = [(region.pieces[0][0], region.end) for region in regions]
     memories = [region.memory for region in regions]
     views, known = (
         [array[a:b] for array, (a, b) in zip(arrays, ends, strict=True)]
         for arrays in ([m.bytes for m in memories], [m.defined for m in memories])
     )
-    held = sparse_index(core)[to.start // 4 : to.start // 4 + count * INDEX]
-    run = partial(_move_sparse, views, held)
     cycles = core.device.cost.load_l0("L0B", count * FRACTAL)
-    carry = partial(np.copyto, known[0], known[1])
-    return Plan(_SPARSE, core.pipes["MTE1"], regions[1:], regions[:1], run, cycles, carry=carry)
+    run, carry = partial(_move_sparse, views), partial(_move_sparse, known)
+    return Plan(_SPARSE, core.pipes["MTE1"], regions[2:], regions[:2], run, cycles, carry=carry)
 
 
-def _move_sparse(views: list[np.ndarray], held: np.ndarray) -> None:
-    to, source, index = views
+def _move_sparse(views: list[np.ndarray]) -> None:
+    to, held, source, index = views
     to[...] = source
     held[...] = index
 

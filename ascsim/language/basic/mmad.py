@@ -23,8 +23,8 @@ from ..core.enums import TPosition
 from ..core.limits import parameters, required
 from ..core.place import Place, running
 from ..core.types import MmadParams
-from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, ceil_div
-from ..matrices import sparse_index, unit_flag
+from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, align_up, ceil_div
+from ..matrices import index_pieces, unit_flag
 from ..moves import reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
@@ -183,6 +183,9 @@ class _Multiply:
         b = self.rows(self.right, grid, room.b, (2, 3, 0, 1))[:n, :kept].T
         if sparse:
             b = self.dense(grid, b)
+            rows = align_up(2 * ceil_div(k, 4), 4)
+            whole = index_pieces(Fractals(self.right.start, self.dtype, rows, n, ZN).pieces())
+            reads.append(core.region("IX", whole, f"{self.name}: index of filter", self.site))
         target = Fractals(to.start, to.dtype, m, n, NZ, SIDE)
         write = self.region(to, target.pieces(), "dst")
         starts = self.starts(table, reads, write)
@@ -202,7 +205,7 @@ class _Multiply:
     def dense(self, grid: Fractals, kept: np.ndarray) -> np.ndarray:
         """The matrix behind the compressed one."""
         out = np.empty((4 * ceil_div(self.k, 4), self.n), kept.dtype)
-        fields = products.fields_of(sparse_index(self.core), grid)
+        fields = products.fields_of(self.core.memories["IX"].bytes, grid)
         self.loads.append(partial(products.expand, out, kept, fields))
         return out[: self.k]
 

@@ -339,6 +339,7 @@ def test_a_sparse_tile_and_what_is_refused_of_it():
     tile = lambda dtype: (tensor(dt.int8, B2), tensor(dtype, B1), tensor(dt.uint8, B1, 8192), params)  # noqa: E731
     found, _ = on_l1(IMAGE, lambda: load_data_with_sparse(*tile(dt.int8)))
     assert found["L0B"].view(np.uint16)[[0, 511]].tolist() == [256, 767]
+    assert found["IX"].view(np.uint16)[[0, 127]].tolist() == [4160, 4287]  # from byte 8192 + 128 on
     with pytest.raises(OperandError, match="BAD_DTYPE"):
         on_l1(IMAGE, lambda: load_data_with_sparse(*tile(dt.uint8)))
 

@@ -35,7 +35,6 @@ from ascsim.language.basic import (
 from ascsim.language.core import FixpipeParamsV220, HardEvent, LocalTensor, MmadParams, PipeID, TPosition
 from ascsim.language.core import dtype as dt
 from ascsim.language.core.place import running
-from ascsim.language.matrices import sparse_index
 
 TYPES = {
     dt.float16: (np.float16, dt.float32),
@@ -212,7 +211,7 @@ def test_sparse_takes_two_of_four() -> None:
     def call() -> None:
         tiles(a, kept)
         packed = fields.reshape(8, 4, 8) << np.array([0, 2, 4, 6], np.uint8)[:, None]
-        sparse_index(running("test"))[:64] = packed.sum(axis=1, dtype=np.uint8).T.reshape(-1)
+        whole("IX", packed.sum(axis=1, dtype=np.uint8).T.reshape(-1))
         mmad_with_sparse(co1(dt.int32), a2(dt.int8), b2(dt.int8), MmadParams(16, 8, 64))
 
     after, device = on_core(call)
@@ -228,15 +227,17 @@ def test_sparse_against_the_second_opinion(m: int, n: int, k: int) -> None:
 
     def call() -> None:
         tiles(a, kept)
-        index = sparse_index(running("test"))
-        index[:] = 0
+        index, known = np.zeros(1 << 14, np.uint8), np.zeros(1 << 14, np.bool_)
         for row in range(len(fields)):
             for column in range(n):
                 byte = slow.in_l0b(row, column, n, 1)
                 index[byte // 4] |= fields[row, column] << (byte % 4 * 2)
+                known[byte // 4] = True
+        whole("IX", index, known=known)
         mmad_with_sparse(co1(dt.int32), a2(dt.int8), b2(dt.int8), MmadParams(m, n, k))
 
-    after, _ = on_core(call)
+    after, device = on_core(call)
+    assert codes(device) == []
     b = slow.chosen(np.concatenate([kept, np.zeros((len(fields) - len(kept), n), np.int8)]), fields)
     expected = slow.multiplied(a, b[:k], lambda i, j: 0)
     assert slow.read_l0c(after, m, n, np.int32).tolist() == expected
@@ -274,6 +275,18 @@ def test_what_was_never_written_is_reported_where_it_counts() -> None:
         mmad(co1(), a2(), b2(), MmadParams(16, 16, 16, cmatrix_init_val=False))
 
     assert codes(on_core(accumulate)[1]) == ["UNINIT_READ"]
+
+
+def test_an_index_that_was_never_loaded_is_reported() -> None:
+    def call(known: Any) -> None:
+        tiles(np.ones((16, 64), np.int8), np.ones((32, 16), np.int8))
+        whole("IX", np.zeros(128, np.uint8), known=known)
+        mmad_with_sparse(co1(dt.int32), a2(dt.int8), b2(dt.int8), MmadParams(16, 16, 64))
+
+    assert codes(on_core(lambda: call(True))[1]) == []
+    device = on_core(lambda: call(np.arange(128) != 77))[1]
+    assert codes(device) == ["UNINIT_READ"]
+    assert "[77:78) of IX" in device.findings[0].message
 
 
 def drained(steps: list[Any]) -> list[str]:
