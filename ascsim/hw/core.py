@@ -162,15 +162,15 @@ class Core(Flow, Barriers, Bounds):
         else:
             end = at + plan.span
             stores, view, stretch = plan.stores, plan.view, plan.stretch
-            quiet = (
+            if (
                 stretch.next_at == at
                 and stretch.next_n == n
                 and stretch.array is gm
                 and stretch.site == site
+                and plan.epoch == self.epoch
                 and end <= gm.nbytes
                 and (gm.write_only and at == gm.high if stores else gm.read_only)
-            )
-            if quiet:  # the next access of a steady loop: nothing to compare it with
+            ):  # the next access of a steady loop: nothing to compare it with
                 stretch.next_at = at + stretch.step
                 stretch.next_n = n + stretch.n_step
                 if stores:
@@ -179,8 +179,8 @@ class Core(Flow, Barriers, Bounds):
                 if end > gm.nbytes or at < 0:
                     self.stray(plan, site, gm, at, end)
                 self._global(plan, me, gm, at, end)
-            if plan.epoch != self.epoch or (not quiet and gm.defined is not None):
-                define.through(self, plan, me, gm, at)
+                if plan.epoch != self.epoch or gm.defined is not None:
+                    define.through(self, plan, me, gm, at)
             if view is None:
                 result = plan.run(gm, at)
             elif stores:
@@ -188,7 +188,7 @@ class Core(Flow, Barriers, Bounds):
             else:
                 view[:] = gm.data[at:end]
             pipe.moved += plan.nbytes
-            if not quiet and self.racing:
+            if self.racing:
                 hazards.judge(self)
         free = pipe.free + plan.cycles
         if pipe.cold:

@@ -27,8 +27,10 @@ def set_flag(event: Any, event_id: Any = 0) -> None:
     FLAG_RESERVED_ID. Page: SetFlag/WaitFlag.
     """
     core = _core()
-    if event_id.__class__ is not int:
-        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "set_flag", "event_id")
+    if event_id.__class__ is Int32:
+        event_id = event_id.v
+    elif event_id.__class__ is not int:
+        event_id = index(event_id, "set_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -45,8 +47,10 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
     Arguments as set_flag. Faults: FLAG_BAD_ID, DEADLOCK where S would wait for ever; warning: FLAG_BAD_PAIR.
     """
     core = _core()
-    if event_id.__class__ is not int:
-        event_id = event_id.v if event_id.__class__ is Int32 else index(event_id, "wait_flag", "event_id")
+    if event_id.__class__ is Int32:
+        event_id = event_id.v
+    elif event_id.__class__ is not int:
+        event_id = index(event_id, "wait_flag", "event_id")
     try:
         flag = core.flags[event][event_id]
     except (AttributeError, KeyError, TypeError, IndexError):
@@ -153,20 +157,27 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
         if not core.device.mix:
             report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "cross_core_set_flag")
         return
-    number, mode = index(flag_id, "cross_core_set_flag", "flag_id"), index(mode_id, "cross_core_set_flag", "mode_id")
+    number, mode = index(flag_id, "cross_core_set_flag", "flag_id"), _mode(mode_id, "cross_core_set_flag")
+    core.device.cross.set(core, number, mode, core.pipes[name], site)
+
+
+def _mode(mode_id: Any, operation: str) -> int:
+    mode = index(mode_id, operation, "mode_id")
     if mode not in (0, 1, 2):
         raise ArgumentValueError(
-            "cross_core_set_flag", operand="mode_id", value=mode, rule="0, 1 or 2", nearest=min(max(mode, 0), 2)
+            operation, operand="mode_id", value=mode, rule="0, 1 or 2", nearest=min(max(mode, 0), 2)
         )
-    core.device.cross.set(core, number, mode, core.pipes[name], site)
+    return mode
 
 
 def cross_core_wait_flag(flag_id: Any, mode_id: Any = 0, pipe: Any = PipeID.PIPE_S) -> None:
     """S issues nothing more until this core's counter of `flag_id` is above zero, then takes one.
 
-    `mode_id` and `pipe` have no effect on this chip. Page: CrossCoreWaitFlag.
+    `mode_id` (0, 1 or 2) and `pipe` have no effect on this chip. Page: CrossCoreWaitFlag.
     """
     core = running("cross_core_wait_flag")
+    index(pipe, "cross_core_wait_flag", "pipe")
+    _mode(mode_id, "cross_core_wait_flag")
     core.device.cross.wait(core, index(flag_id, "cross_core_wait_flag", "flag_id"), author(1))
 
 

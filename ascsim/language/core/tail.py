@@ -17,18 +17,19 @@ _global: Any = GlobalTensor.__new__
 
 def tail(x: Any, start: Any) -> Any:
     """`x[start:]`: the usual tensors and offsets in one piece, all else as Python would have it."""
-    kind = x.__class__
     if start.__class__ is Int32:
         start = start.v
     elif start.__class__ is not int:
         return x[start:]
-    if kind is LocalTensor:
-        view = x.place.views.get(start)
-        if view is not None:
-            out = _local(LocalTensor)
-            out.place = view
-            return out
-    elif kind is GlobalTensor:
+    if x.__class__ is LocalTensor:
+        try:
+            view = x.place.views[start]
+        except KeyError:
+            return x[start:]
+        out = _local(LocalTensor)
+        out.place = view
+        return out
+    if x.__class__ is GlobalTensor:
         out = _global(GlobalTensor)
         window = out.window = x.window
         out.start = x.start + start * window.size
