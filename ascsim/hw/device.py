@@ -13,6 +13,7 @@ from .checks import Checks
 from .core import Core
 from .cost import Cost
 from .cross import Cross
+from .ended import EndedCore
 from .errors import ArgumentValueError, SimulatorWarning
 from .findings import Site
 from .global_memory import Arena, GlobalArray
@@ -135,7 +136,7 @@ class Device(Ledger):
     def _enter(self, where: Place) -> Core:
         spare = self.pool[where.kind]
         core = spare.pop() if spare else self.machine(self, where.kind)
-        core.device = self
+        core.device, core.__class__ = self, self.machine
         core.start(where.serial, where.group, where.sub, where.index)
         return core
 
@@ -155,6 +156,7 @@ class Device(Ledger):
             CoreTotals(core.kind, core.index, core.group, max(ends), busy, read, written, core.regions)
         )
         if self.record is None:  # a recorded launch is replayed on the memories it ran on
+            core.__class__ = EndedCore
             self.pool[core.kind].append(core)
         if (idle := self.servers.left(core)) is not None:
             self._leave(idle)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..hw.core import Core
+from ..hw.ended import refuse
 from ..hw.findings import Site
 from ..hw.instruction import Region
 from ..hw.memory import Piece, last_byte
@@ -31,6 +32,8 @@ def local(core: Core, tensor: Any, name: str, operation: str, site: Site, positi
         rule = "a LocalTensor"
         report(core, "BAD_POSITION", f"{name} = {tensor!r} is a {type(tensor).__name__}; rule: {rule}", site, operation)
     where: Place = tensor.place
+    if where.core is not core:
+        refuse(operation, name)
     if where.fault is not None:
         code, message = where.fault
         report(core, code, f"{name}: {message}", site, operation)

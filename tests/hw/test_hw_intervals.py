@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from machine import Kernel, device, run
 
@@ -89,9 +89,9 @@ def test_the_run_map_compares_what_bytes_compare() -> None:
 class Watched(Core):
     """Notes which earlier accesses to global memory a new one is compared with."""
 
-    __slots__ = ("log",)
+    __slots__ = ()
 
-    log: set[Pair]
+    log: ClassVar[set[Pair]]
 
     def gm_clash(self, earlier: Any, a: int, b: int, write: bool) -> None:
         me = self.me
@@ -131,7 +131,7 @@ def test_the_log_gives_the_verdicts_of_the_run_map() -> None:
             core = k.core
 
             assert isinstance(core, Watched)
-            core.log = sets["seen"]
+            Watched.log = sets["seen"]
             plans = []
             for line, (_, write, _, _, stride, count, _) in enumerate(loops):
                 pipe, shape = core.pipes["MTE3" if write else "MTE2"], gm_shape(16, stride, count, write)

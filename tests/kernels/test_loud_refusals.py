@@ -104,6 +104,54 @@ def test_a_tensor_does_not_outlive_its_launch():
             kernel[1](np.ones(64, np.float32))
 
 
+@asc.jit
+def leaves_behind(x):
+    pipe, queue = asc.TPipe(), asc.TQue(UB, 1)
+    pipe.init_buffer(queue, 1, 256)
+    left.extend([pipe, queue, asc.LocalTensor(asc.float32, UB, 1024, 64)])
+
+
+left: list = []
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda own, x_gm, pipe, queue, old: asc.duplicate(old, 1.0, 64),
+        lambda own, x_gm, pipe, queue, old: asc.add(own, own, old, 64),
+        lambda own, x_gm, pipe, queue, old: asc.data_copy(old, x_gm, 64),
+        lambda own, x_gm, pipe, queue, old: asc.duplicate(queue.alloc_tensor(asc.float32), 1.0, 64),
+        lambda own, x_gm, pipe, queue, old: queue.enque(queue.alloc_tensor(asc.float32)),
+        lambda own, x_gm, pipe, queue, old: pipe.init_buffer(asc.TQue(UB, 1), 1, 256),
+        lambda own, x_gm, pipe, queue, old: old.get_value(0),
+    ],
+)
+def test_what_a_kernel_keeps_of_its_core_is_refused_in_the_next_launch(use):
+    @asc.jit
+    def kernel(x):
+        use(*tensors(x), *left[-3:])
+
+    leaves_behind[1](np.ones(64, np.float32))
+    x = np.ones(64, np.float32)
+    with pytest.raises(asc.LaunchError, match="is of another core, or of a kernel that has ended") as caught:
+        kernel[1](x)
+    assert caught.traceback[-1].path.name == "test_loud_refusals.py"
+
+
+def test_what_one_core_keeps_is_refused_on_another_that_runs_beside_it():
+    shared = []
+
+    @asc.jit(kernel_type=asc.runtime.config.KernelType.MIX_AIC_1_2)
+    def kernel(x):
+        if asc.ascend_is_aiv():
+            shared.append(tensors(x)[0])
+            asc.sync_all()
+            asc.duplicate(shared[0], 1.0, 64)
+
+    with pytest.raises(asc.LaunchError, match="duplicate: dst: is of another core"):
+        kernel[1](np.ones(64, np.float32))
+
+
 def test_a_launch_lets_go_of_its_copies():
     arrays = []
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...hw.core import Core
+from ...hw.ended import refuse
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author, place
 from ..core import ir_value
@@ -88,6 +89,8 @@ class Divider:
         self._init_queue(target, count, nbytes, operation, site)
 
     def _init_queue(self, target: TQueBind, count: int, nbytes: int, operation: str, site: Site) -> None:
+        if target.core is not self.core:
+            refuse(operation, "que")
         pipe = self._pipe(operation, site)
         so_far = len(self.buffers)
         if so_far + count > self.limit:
