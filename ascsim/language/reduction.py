@@ -8,7 +8,7 @@ device names is not published). Pages: ReduceRepeat, ReduceDataBlock, ReducePair
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,28 +22,43 @@ from .masks import Runs, Work, runs_of
 from .operand import BLOCK, REPEAT, Strided, parts, region
 from .overlap import footprint
 
+SIGNED: dict[int, Any] = {2: np.dtype(np.int16), 4: np.dtype(np.int32)}  # of the bits of a float, by its bytes
+
 
 def tree(x: np.ndarray) -> np.ndarray:
     """Sums along the last axis, whose length is a power of two: neighbours first."""
-    while x.shape[-1] > 1:
-        x = x[..., ::2] + x[..., 1::2]
-    return x[..., 0]
+    *shape, width = x.shape
+    if width == 1:
+        return x[..., 0]
+    sums = (x[..., ::2] + x[..., 1::2]).reshape(-1)  # row behind row: the rest in one dimension
+    while width > 2:
+        sums = sums[::2] + sums[1::2]
+        width //= 2
+    return sums.reshape(shape)
 
 
-def extreme(x: np.ndarray, active: np.ndarray, greatest: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The bits of the greatest (or least) active element along the last axis, and where it stands."""
-    if active.all():
+@lru_cache(maxsize=256)
+def _firsts(rows: int, width: int) -> np.ndarray:
+    """The numbers of the first elements of rows."""
+    return np.arange(0, rows * width, width)
+
+
+def extreme(x: np.ndarray, active: np.ndarray | None, greatest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The bits of the greatest (or least) active element along the last axis, and where it stands; None: all are."""
+    signed = SIGNED[x.itemsize]
+    if active is None:
         at = x.argmax(-1) if greatest else x.argmin(-1)  # of numpy's, too: the first NaN wins
-        rows = x.reshape(-1, x.shape[-1])
-        value = rows[np.arange(len(rows)), at.reshape(-1)].reshape(at.shape)
-        if value.all():  # of zeros the sign counts
-            return value.view(f"i{x.itemsize}"), at
-    bits = x.view(f"i{x.itemsize}")
+        firsts = _firsts(at.size, x.shape[-1]).reshape(at.shape)
+        value = x.reshape(-1)[at + firsts]
+        if np.count_nonzero(value) == value.size:  # of zeros the sign counts
+            return value.view(signed), at
+    bits = x.view(signed)
     limits = np.iinfo(bits.dtype)
     keys = bits ^ ((bits >> (8 * x.itemsize - 1)) & limits.max)  # integers in the order of the numbers
     first, last = (limits.max, limits.min) if greatest else (limits.min, limits.max)
     keys[np.isnan(x)] = first
-    keys[..., ~active] = last
+    if active is not None:
+        keys[..., ~active] = last
     at = keys.argmax(-1) if greatest else keys.argmin(-1)
     return np.take_along_axis(bits, at[..., None], -1)[..., 0], at
 
@@ -51,10 +66,10 @@ def extreme(x: np.ndarray, active: np.ndarray, greatest: bool) -> tuple[np.ndarr
 class Fold(NamedTuple):
     """What becomes of a repeat: `value(x, active)` takes (repeats, results, lanes of one) to (repeats, results, words).
 
-    A result of lanes that are all masked off is not written.
+    `active` (results, lanes of one) is None where all are. A result of lanes that are all masked off is not written.
     """
 
-    value: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    value: Callable[[np.ndarray, np.ndarray | None], np.ndarray]
     results: Callable[[int], int]  # of a repeat, by its lanes
     words: int = 1  # elements of a result
     size: int = 0  # bytes of such an element; 0: as the source's
@@ -67,29 +82,40 @@ class Fold(NamedTuple):
 class Lanes:
     """The lanes of some repeats of a source that share a mask; those that the mask leaves out hold -0."""
 
-    __slots__ = ("active", "columns", "first", "shape", "times", "view")
+    __slots__ = ("active", "all", "first", "runs", "shape", "times", "view")
 
     def __init__(self, src: Strided, runs: Runs, first: int, times: int) -> None:
         lanes, per_block = REPEAT // src.size, BLOCK // src.size
-        self.first, self.times, self.shape = first, times, (times, lanes)
-        self.columns = np.concatenate([np.arange(*run) for run in runs])
+        self.first, self.times, self.shape, self.runs = first, times, (times, lanes), runs
         self.active = np.zeros(lanes, np.bool_)
-        self.active[self.columns] = True
+        for a, b in runs:
+            self.active[a:b] = True
+        self.all = runs == ((0, lanes),)
+        blocks = -(-runs[-1][1] // per_block)
+        shape: tuple[int, ...] = (times, blocks, per_block)
+        strides: tuple[int, ...] = (src.repeat * BLOCK, src.block * BLOCK, src.size)
+        if src.block == 1:  # then there is nothing to copy in `read`
+            shape, strides = (times, blocks * per_block), (src.repeat * BLOCK, src.size)
         assert src.place.memory is not None
-        self.view = np.ndarray(
-            (times, -(-runs[-1][1] // per_block), per_block),
-            src.place.dtype.np,
-            src.place.memory.bytes.data,
-            src.place.start + first * src.repeat * BLOCK,
-            (src.repeat * BLOCK, src.block * BLOCK, src.size),
-        )
+        start = src.place.start + first * src.repeat * BLOCK
+        self.view = np.ndarray(shape, src.place.dtype.np, src.place.memory.bytes.data, start, strides)
+
+    def ready(self, results: int) -> np.ndarray | None:
+        """(repeats, results, lanes of one) without a copy, where that is possible."""
+        return self.view.reshape(self.times, results, -1) if self.all and self.view.ndim == 2 else None
+
+    def mask(self, results: int) -> np.ndarray | None:
+        """(results, lanes of one): those that take part; None: all."""
+        return None if self.all else self.active.reshape(results, -1)
 
     def read(self) -> np.ndarray:
         """(repeats, lanes); not to be written to."""
-        if self.active.all():
+        if self.all:
             return self.view.reshape(self.shape)
         out = np.full(self.shape, -0.0, self.view.dtype)
-        out[:, self.columns] = self.view.reshape(self.times, -1)[:, self.columns]
+        given = self.view.reshape(self.times, -1)
+        for a, b in self.runs:
+            out[:, a:b] = given[:, a:b]
         return out
 
 
@@ -119,10 +145,12 @@ def fold_plan(
     in_order = times > 1 and pitch < fold.unit(src)
     if write.meets(read):
         in_order |= _overtaken(core, name, fold, dst, src, works, pitch, site)
+    results = fold.results(REPEAT // src.size)
     steps = [
-        (lanes, _targets(fold, dst, src, lanes, pitch)) for lanes in lanes_of_works(src, works, one_by_one=in_order)
+        Step(lanes, lanes.ready(results), lanes.mask(results), _targets(fold, dst, src, lanes, pitch))
+        for lanes in lanes_of_works(src, works, one_by_one=in_order)
     ]
-    run = partial(_run, fold, fold.size or src.size, steps)
+    run = partial(_run, fold, results, steps)
     return Plan(name, core.pipes["V"], (read,), (write,), run, core.device.cost.vector(times))
 
 
@@ -192,10 +220,18 @@ def _overtaken(
     return found
 
 
-def _run(fold: Fold, size: int, steps: list[tuple[Lanes, list[tuple[slice, np.ndarray]]]]) -> None:
-    for lanes, targets in steps:
-        results = fold.results(lanes.active.size)
-        value: Any = fold.value(lanes.read().reshape(lanes.times, results, -1), lanes.active.reshape(results, -1))
-        value = np.ascontiguousarray(value).view(f"u{size}")
+class Step(NamedTuple):
+    """Repeats that are folded at once. `view`: their lanes, where these need not be put together."""
+
+    lanes: Lanes
+    view: np.ndarray | None
+    active: np.ndarray | None
+    targets: list[tuple[slice, np.ndarray]]
+
+
+def _run(fold: Fold, results: int, steps: list[Step]) -> None:
+    for lanes, view, active, targets in steps:
+        x = lanes.read().reshape(lanes.times, results, -1) if view is None else view
+        value = fold.value(x, active)
         for columns, target in targets:
-            target[...] = value[:, columns]
+            target[...] = value[:, columns].view(target.dtype)

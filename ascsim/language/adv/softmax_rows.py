@@ -156,15 +156,16 @@ def _fractals(where: Place, rows: Rows) -> Fractals:
 
 
 def taken(matrix: np.ndarray, rows: Rows) -> np.ndarray:
-    """What counts of a matrix, in float32."""
-    return matrix.reshape(rows.m, rows.k)[: rows.lines, : rows.used].astype(np.float32)
+    """What counts of a matrix, in float32; not to be written to."""
+    return matrix.reshape(rows.m, rows.k)[: rows.lines, : rows.used].astype(np.float32, copy=False)
 
 
 def put(matrix: np.ndarray, rows: Rows, results: np.ndarray) -> None:
     """Write what counts of a matrix."""
     whole = matrix.reshape(rows.m, rows.k)
     whole[: rows.lines, : rows.used] = rounded(results, matrix.dtype)
-    matrix[...] = whole.reshape(matrix.shape)  # of fractals, `whole` is a copy
+    if rows.nz:  # of fractals, `whole` is a copy
+        matrix[...] = whole.reshape(matrix.shape)
 
 
 def rounded(x: np.ndarray, dtype: Any) -> np.ndarray:
@@ -175,7 +176,7 @@ def rounded(x: np.ndarray, dtype: Any) -> np.ndarray:
 
 def greatest(x: np.ndarray) -> np.ndarray:
     """The greatest of each row, as a column; NaN wins."""
-    bits, _ = extreme(x, np.ones(x.shape[-1], np.bool_), greatest=True)
+    bits, _ = extreme(x, None, greatest=True)
     return bits.view(np.float32)[:, None]
 
 
@@ -223,8 +224,10 @@ def _sums_nz(x: np.ndarray) -> np.ndarray:
 
 def _first(x: np.ndarray, width: int) -> np.ndarray:
     """The first lanes of each row; where there are none, -0, which adds nothing."""
+    if x.shape[1] >= width:
+        return x[:, :width].copy()
     lanes = np.full((len(x), width), -0.0, np.float32)
-    lanes[:, : x.shape[1]] = x[:, :width]
+    lanes[:, : x.shape[1]] = x
     return lanes
 
 

@@ -29,22 +29,24 @@ from ..rows import Row, finish, register
 
 FLOATING = (float16, float32)
 STRIDE_LIMIT = 0xFFFF
+_PLAIN = (int,) * 5  # classes of mask, repeats and strides that need no look
 
 
-def _sums(x: np.ndarray, active: np.ndarray) -> np.ndarray:
+def _sums(x: np.ndarray, active: np.ndarray | None) -> np.ndarray:
     return tree(x)[..., None]
 
 
-def _extremes(greatest: bool, order: int, x: np.ndarray, active: np.ndarray) -> np.ndarray:
+def _extremes(greatest: bool, order: int, x: np.ndarray, active: np.ndarray | None) -> np.ndarray:
     """What the order asks for, as bits; an index in the bits of an element, alone in 32 bits."""
     value, at = extreme(x, active, greatest)
-    bits = np.dtype(f"u{x.itemsize}")
     if order == ReduceOrder.ORDER_ONLY_INDEX:
         return at.astype(np.uint32)[..., None]
     if order == ReduceOrder.ORDER_ONLY_VALUE:
-        return value.view(bits)[..., None]
-    pair = [value.view(bits), at.astype(bits)]
-    return np.stack(pair if order == ReduceOrder.ORDER_VALUE_INDEX else pair[::-1], -1)
+        return value[..., None]
+    first = order == ReduceOrder.ORDER_INDEX_VALUE
+    out = np.empty((*at.shape, 2), value.dtype)
+    out[..., int(first)], out[..., int(not first)] = value, at
+    return out
 
 
 def _one(lanes: int) -> int:
@@ -137,6 +139,22 @@ def _issue(
 ) -> None:
     """Issue a call: registers from the call or as they are, the plan from the cache or new."""
     name = row.name
+    asked = (row, fold, mask, times, strides)
+    a, b, c = strides
+    kinds = mask.__class__, times.__class__, a.__class__, b.__class__, c.__class__
+    plain = set_mask is True and kinds == _PLAIN
+    if plain:
+        try:
+            where = dst.place
+            core = where.core
+            rule, plan = where.plans[asked, src.place]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = rule
+                core.issue(plan, site)
+                return
     core = running(name)
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
     core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
@@ -151,6 +169,8 @@ def _issue(
         if plan is None:
             return
         dst.place.live.keep((*form[:-1], src.place.live), plan)
+    elif plain:
+        dst.place.live.keep((asked, src.place.live), (rule, plan))
     core.issue(plan, site)
 
 
@@ -260,7 +280,7 @@ def whole_reduce_max(
     is_set_mask: Any = True,
 ) -> None:
     strides = (dst_rep_stride, src_blk_stride, src_rep_stride)
-    fold = BY_ORDER[True][_order(order, "whole_reduce_max")]
+    fold = BY_ORDER[True][order if order.__class__ is ReduceOrder else _order(order, "whole_reduce_max")]
     _issue(WHOLE_MAX[0], fold, dst, src, mask, repeat_time, strides, is_set_mask, author(1))
 
 
@@ -276,7 +296,7 @@ def whole_reduce_min(
     is_set_mask: Any = True,
 ) -> None:
     strides = (dst_rep_stride, src_blk_stride, src_rep_stride)
-    fold = BY_ORDER[False][_order(order, "whole_reduce_min")]
+    fold = BY_ORDER[False][order if order.__class__ is ReduceOrder else _order(order, "whole_reduce_min")]
     _issue(WHOLE_MIN[0], fold, dst, src, mask, repeat_time, strides, is_set_mask, author(1))
 
 

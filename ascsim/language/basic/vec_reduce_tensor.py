@@ -24,16 +24,20 @@ from ..core.place import Place, flag, report, running
 from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, lanes_of, present, zero
-from ..reduction import Lanes, extreme, lanes_of_works, tree
+from ..reduction import SIGNED, Lanes, extreme, lanes_of_works, tree
 from ..rows import Row, finish, register
 from ..waits import scalar_waits
 from .vec_reduce import FLOATING, stride
 
 TIMES_LIMIT = (1 << 31) - 1
+_PLAIN = (int, type(None))  # classes of numbers that need no look
 
 
 class Call(NamedTuple):
-    """A checked call. `by_count`: the count form; `indexed`: the index is asked for."""
+    """A checked call. `by_count`: the count form; `indexed`: the index is asked for.
+
+    `dense`: the elements of the source, where they lie one behind the other and all take part.
+    """
 
     dst: Place
     src: Strided
@@ -41,6 +45,7 @@ class Call(NamedTuple):
     works: list[Work]
     by_count: bool
     indexed: bool
+    dense: np.ndarray | None = None
 
     @property
     def times(self) -> int:
@@ -77,7 +82,8 @@ def _extreme_room(call: Call) -> int:
 
 def _sum(call: Call, steps: list[Lanes], to: np.ndarray) -> None:
     """Trees within repeats; then in order by count, trees again otherwise."""
-    sums = np.concatenate([tree(lanes.read()) for lanes in steps])
+    rows = [tree(lanes.read()) for lanes in steps]
+    sums = np.concatenate(rows) if len(rows) > 1 else rows[0]
     if call.by_count:
         to[0] = np.add.accumulate(sums, dtype=sums.dtype)[-1]
         return
@@ -91,10 +97,18 @@ def _sum(call: Call, steps: list[Lanes], to: np.ndarray) -> None:
 
 def _extreme(greatest: bool, call: Call, steps: list[Lanes], to: np.ndarray) -> None:
     """The first of equals; its index counts elements from the start of the source, the gaps of strides included."""
-    found = [extreme(lanes.read(), lanes.active, greatest) for lanes in steps]
+    dense = call.dense
+    if dense is not None:
+        place = dense.argmax() if greatest else dense.argmin()
+        if dense[place]:  # of zeros the sign counts: as below
+            bits = to.view(SIGNED[to.itemsize])
+            bits[0] = dense.view(bits.dtype)[place]
+            if call.indexed:
+                bits[1:] = place.astype(bits.dtype)
+            return
+    found = [extreme(lanes.read(), None if lanes.all else lanes.active, greatest) for lanes in steps]
     bits, at = (np.concatenate(part) for part in zip(*found, strict=True))
-    values = bits.view(to.dtype)
-    best, repeat = extreme(values[None], np.ones(values.size, np.bool_), greatest)
+    best, repeat = extreme(bits.view(to.dtype)[None], None, greatest)
     to[:1] = best.view(to.dtype)
     if call.indexed:
         first = int(repeat[0])
@@ -144,6 +158,22 @@ def _reduce(
 ) -> None:
     """Issue a call in either form; `times` and `rep_stride` are None in the count form."""
     name = row.name
+    asked = (row, lanes, times, rep_stride, indexed)
+    plain = lanes.__class__ is int and times.__class__ is rep_stride.__class__ and times.__class__ in _PLAIN
+    if plain and indexed.__class__ is bool:
+        try:
+            where = tensors[0].place
+            core = where.core
+            mask, plan, waits = where.plans[asked, tensors[1].place, tensors[2].place]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = mask
+                core.issue(plan, site)
+                if waits:
+                    scalar_waits(core, site)
+                return
     core = running(name)
     places: list[Place] = []
     for what, tensor in zip(("dst", "src", "shared_tmp_buffer"), tensors, strict=True):
@@ -180,8 +210,11 @@ def _reduce(
         aligned(core, buffer, "shared_tmp_buffer", name, site)
         aligned(core, to, "dst", name, site, size * (1 + wants_index))
         plan = to.keep(form, _plan(core, row, call, room(call) * size, site))
+    waits = _fetched(row, call)
+    if plain and to.plans.get(form) is plan:  # it need not be checked again
+        to.keep((asked, source, buffer), (core.mask, plan, waits))
     core.issue(plan, site)
-    if _fetched(row, call):
+    if waits:
         scalar_waits(core, site)
 
 
@@ -204,8 +237,18 @@ def _plan(core: Core, row: Row, call: Call, room: int, site: Site) -> Plan:
         pieces = tuple((first, ((end - first, 1),)) for first, end in runs if first < end)
         voids = core.region("UB", pieces, f"{name}: shared_tmp_buffer", site) if pieces else None
         writes += [voids] if voids is not None else []
-    run = partial(row.value, call, lanes_of_works(call.src, call.works), to.array(1 + call.indexed))
+    run = partial(
+        row.value, call._replace(dense=_dense(call)), lanes_of_works(call.src, call.works), to.array(1 + call.indexed)
+    )
     return Plan(name, core.pipes["V"], (read,), writes, run, core.device.cost.vector(call.times), voids=voids)
+
+
+def _dense(call: Call) -> np.ndarray | None:
+    """The elements of the source, where they lie one behind the other and all take part."""
+    lanes = REPEAT // call.src.size
+    if call.src.repeat * BLOCK != REPEAT or (not call.by_count and call.works[0][0] != ((0, lanes),)):
+        return None
+    return call.src.place.array(sum(runs[-1][1] * times for runs, times in call.works))
 
 
 def reduce_sum(
