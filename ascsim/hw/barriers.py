@@ -26,7 +26,10 @@ class Barriers:
     @property
     def now(self: Core) -> int:  # type: ignore[misc]
         """Cycle of the scalar unit: its own work and waits, and the handing over of instructions since."""
-        return self.scalar.free + self.issue_cost * (sum(pipe.n for pipe in self.slots) - self.counted)
+        issued = -self.counted
+        for pipe in self.slots:
+            issued += pipe.n
+        return self.scalar.free + self.issue_cost * issued
 
     def barrier(self: Core, pipe: Pipe, site: Site) -> None:  # type: ignore[misc]
         """pipe_barrier(P): what was issued to P ends before what will be issued to P starts."""
@@ -51,20 +54,31 @@ class Barriers:
 
     def drain(self: Core, pipe: Pipe) -> None:  # type: ignore[misc]
         """S waits until one pipe has done all that was issued to it."""
-        self.join_scalar(pipe.ended(self.now))
+        self.join_scalar(pipe.ended(0))
 
     def join_scalar(self: Core, token: Token) -> None:  # type: ignore[misc]
         """S has waited for a token: so has everything issued from now on, in every pipe."""
         self.scalar.rest(max(self.now, token.time))
         self.catch_up()
-        for pipe in self.slots:
-            self._join(pipe, token)
+        clock, known, _ = token
+        join = self.join
+        for pipe in self.slots:  # `_join`, in place
+            if pipe.parked is not None:
+                self._join(pipe, token)
+                continue
+            pipe.clock = join(pipe.clock, clock)
+            if known is not pipe.known:
+                pipe.known = merge(pipe.known, known)
 
     def catch_up(self: Core) -> None:  # type: ignore[misc]
         """What is issued from now on starts no earlier than the scalar unit has come."""
-        self.counted = sum(pipe.n for pipe in self.slots)
+        counted, free = 0, self.scalar.free
         for pipe in self.slots:
-            pipe.rest(self.scalar.free)
+            counted += pipe.n
+            if free > pipe.free:  # `Pipe.rest`, in place
+                pipe.idle += free - pipe.free
+                pipe.free, pipe.cold = free, pipe.latency
+        self.counted = counted
 
     def _join(self: Core, pipe: Pipe, token: Token) -> None:  # type: ignore[misc]
         if pipe.parked is not None:  # no entry of the hardware's queue: what was issued before is not held to it

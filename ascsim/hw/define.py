@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 def local(core: Core, plan: Plan, me: Access) -> None:
     """Judge a plan that stays inside the core, and mark what it writes."""
+    if plan.proved == core.epoch:  # and marked: what became defined since may lie in its padding alone
+        assert plan.voids is not None
+        core.epoch += _void(plan.voids)
+        return
     unproved = [region for region in plan.reads if not _whole(region)]
     if plan.carry is None:
         for region in unproved:
@@ -69,7 +73,7 @@ def _missing(region: Region) -> np.ndarray:
 def _mark(core: Core, plan: Plan, proved: bool = True) -> None:
     """Enter the written bytes as defined, then the padding that has no value as undefined."""
     voids = plan.voids
-    lost = voids is not None and any(view.any() for view in voids.known)
+    lost = voids is not None and _void(voids)
     for region in plan.writes:
         for view in region.known:
             view[...] = True
@@ -78,7 +82,18 @@ def _mark(core: Core, plan: Plan, proved: bool = True) -> None:
         return
     for view in voids.known:
         view[...] = False
+    plan.proved = core.epoch if proved and plan.gm is None else -1
     core.epoch += lost
+
+
+def _void(region: Region) -> bool:
+    """Enter a region as undefined; returns whether it was not."""
+    lost = False
+    for view in region.known:
+        if np.count_nonzero(view):
+            view[...] = False
+            lost = True
+    return lost
 
 
 def _sources(core: Core, memory: Memory, mask: np.ndarray) -> list[Name]:

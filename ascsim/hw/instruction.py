@@ -91,6 +91,7 @@ class Plan:
             "phase",
             "pipe",
             "private",
+            "proved",
             "read_cells",
             "reads",
         ),
@@ -124,6 +125,7 @@ class Plan:
         self.stretch = NO_STRETCH  # where its last access to global memory was logged
         self.phase = 0  # of the global address modulo the 512 bytes for which a copy was priced; ANY: all alike
         self.epoch = -1  # the core's definedness epoch in which the operands were last proved defined
+        self.proved = -1  # the same for a plan with `voids`, which are to be looked at each time
 
     def overlaps(self) -> None:
         """Note the pairs of footprints that are read and written at once, where the pipe does not order itself."""
