@@ -9,9 +9,9 @@ counted (`steps`); for all else one pass of the "exp" class, which is too cheap 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,38 +53,52 @@ class Math(Row):
     steps: int = 1  # vector instructions, of the class `cost`
     buffer: str = BUFFER  # name of the operand for scratch
 
-    @property
+    @cached_property
     def operation(self) -> str:
         """As reports call it."""
         return f"adv.{self.name}"
 
 
 class Work(NamedTuple):
-    """What one call computes, and its price: `key` tells it from other calls of the same row."""
+    """What one call computes, and its price."""
 
     value: Value
     cost: str
     steps: int
-    key: Any = None
     slow: int = 0  # further steps, of the class "exp"
 
 
-def run(row: Math, tensors: Tensors, count: Any, temp: Any, reuse: Any, site: Site, work: Work | None = None) -> None:
-    """Issue one call; the plan comes from the cache or is made."""
-    core = running(row.operation)
-    work = work or Work(row.value, row.cost, row.steps)
-    n = None if count is None else count_of(core, count, row.operation, site)
-    spoils = bool(index(reuse, row.operation, "is_reuse_source")) and row.reusable
+def run(
+    row: Math,
+    tensors: Tensors,
+    count: Any,
+    temp: Any,
+    reuse: Any,
+    site: Site,
+    asked: Any = None,
+    make: Callable[[Place], Work] | None = None,
+) -> None:
+    """Issue one call; the plan comes from the cache or is made.
+
+    `make`: the work of a call, by its first source; None: that of the row. `asked` tells it from others of the row.
+    """
+    operation = row.operation
+    core = running(operation)
+    n = count if count is None else count_of(core, count, operation, site)
+    spoils = (reuse if reuse.__class__ is bool else bool(index(reuse, operation, "is_reuse_source"))) and row.reusable
     places = tuple([tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors])
-    form = (row, n, key(core, temp, row.operation, row.buffer), spoils, work.key)
+    form = (row, n, key(core, temp, operation, row.buffer), spoils, asked)
     plan = None if places[0] is None else places[0].plans.get((form, places[1:]))
     if plan is None:
+        work = Work(row.value, row.cost, row.steps)
+        if make is not None:
+            work = make(local(core, tensors[1][1], tensors[1][0], operation, site))
         ops = _operands(core, row, tensors, site)
         if ops is None:
             return
         n = ops[1].nbytes // ops[1].dtype.size if n is None else n
         if n == 0:
-            zero(core, "count", row.operation, site)
+            zero(core, "count", operation, site)
             return
         plan = _plan(core, row, [name for name, _ in tensors], ops, n, temp, spoils, work, site)
         if temp is None or temp.place.fault is None:
@@ -149,7 +163,7 @@ def _plan(
     cycles = sum(
         many * core.device.cost.vector(repeats, CYCLES_PER_REPEAT[cost].get(widest, 1)) for many, cost in steps
     )
-    call = partial(_compute, work.value, *arrays)
+    call: Callable[[], Any] = partial(_compute, work.value, *arrays)
     return Plan(row.operation, core.pipes["V"], reads, (write, *lost), call, cycles, voids=voids)
 
 

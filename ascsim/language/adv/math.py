@@ -15,9 +15,8 @@ import numpy as np
 from ...hw.errors import ArgumentValueError
 from ...hw.findings import author
 from ..core.dtype import float16, float32, int16, int32, uint16
-from ..core.place import index, running
+from ..core.place import Place, index
 from ..forms import element, number_of
-from ..operand import local
 from ..rows import finish
 from . import values as v
 from .elementwise import Math, Scratch, Work, run
@@ -174,10 +173,16 @@ def exp(
             rule=f"0 to {_LEVELS}",
             nearest=min(max(level, 0), _LEVELS),
         )
+
     # A term is a product, a product with 1 / n, and a sum; floor, difference, exp and the last product make four more.
-    work = Work(v.exp_taylor(level), "simple", 3 * level + 4, level) if level else None
-    tensors = (("dst", dst), ("src", src))
-    run(_EXP if level else _DIRECT, tensors, count, temp_buffer, is_reuse_source, author(1), work)
+    def make(source: Place) -> Work:
+        return Work(v.exp_taylor(level), "simple", 3 * level + 4)
+
+    tensors, site = (("dst", dst), ("src", src)), author(1)
+    if level:
+        run(_EXP, tensors, count, temp_buffer, is_reuse_source, site, level, make)
+    else:
+        run(_DIRECT, tensors, count, temp_buffer, is_reuse_source, site)
 
 
 _enter(_EXP, exp, "dst, src, count, taylor_expand_level, temp_buffer=None, is_reuse_source=False", _ROUNDED)
@@ -198,11 +203,11 @@ _AXPY = Math(
 def axpy(
     dst: Any, src: Any, scalar: Any, count: Any = None, temp_buffer: Any = None, is_reuse_source: Any = False
 ) -> None:
-    site = author(1)
-    source = local(running(_AXPY.operation), src, "src", _AXPY.operation, site)
-    number = element(scalar, source.dtype)
-    work = Work(partial(v.axpy, scalar=number), _AXPY.cost, _AXPY.steps, number_of(number))
-    run(_AXPY, (("dst", dst), ("src", src)), count, temp_buffer, is_reuse_source, site, work)
+    def make(source: Place) -> Work:
+        return Work(partial(v.axpy, scalar=element(scalar, source.dtype)), _AXPY.cost, _AXPY.steps)
+
+    tensors = (("dst", dst), ("src", src))
+    run(_AXPY, tensors, count, temp_buffer, is_reuse_source, author(1), number_of(scalar), make)
 
 
 _enter(

@@ -16,9 +16,8 @@ from ...hw.findings import author
 from ..conversions import integer_of
 from ..core.dtype import float16, float32, int8
 from ..core.params import U32, Params
-from ..core.place import report, running
+from ..core.place import Place, report, running
 from ..forms import element, number_of
-from ..operand import local
 from ..rows import finish
 from .elementwise import Math, Scratch, Work, run
 
@@ -62,7 +61,6 @@ def quant(
 ) -> None:
     site, operation = author(1), _QUANT.operation
     core = running(operation)
-    source = local(core, src, "src", operation, site)
     if config is not None and not isinstance(config, QuantConfig):
         raise ArgumentTypeError(operation, "is no QuantConfig", operand="config", value=config)
     if config is not None and config.calc_count and config.work_local_size:
@@ -73,12 +71,14 @@ def quant(
                 f"config.work_local_size = {config.work_local_size}, temp_buffer has {size} bytes; rule: at most that"
             )
             report(core, "OOB_BUF", text, site, operation)
-    numbers = [element(number, source.dtype) for number in (scale, offset)]
-    halves = [np.float16(number) for number in numbers]
-    steps = 4 if source.dtype is float32 else 3  # the page: cast, muls, adds, cast
-    value = partial(quantised, scale=halves[0], offset=halves[1])
-    work = Work(value, _QUANT.cost, steps, tuple(map(number_of, numbers)))
-    run(_QUANT, (("dst", dst), ("src", src)), count, temp_buffer, reuse_source, site, work)
+
+    def make(source: Place) -> Work:
+        halves = [np.float16(element(number, source.dtype)) for number in (scale, offset)]
+        steps = 4 if source.dtype is float32 else 3  # the page: cast, muls, adds, cast
+        return Work(partial(quantised, scale=halves[0], offset=halves[1]), _QUANT.cost, steps)
+
+    asked = number_of(scale), number_of(offset)
+    run(_QUANT, (("dst", dst), ("src", src)), count, temp_buffer, reuse_source, site, asked, make)
 
 
 finish(

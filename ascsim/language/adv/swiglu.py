@@ -10,9 +10,8 @@ import numpy as np
 from ...hw.findings import author
 from .. import values
 from ..core.dtype import float16, float32
-from ..core.place import running
+from ..core.place import Place, running
 from ..forms import element, number_of
-from ..operand import local
 from ..rows import finish
 from .elementwise import Math, Scratch, Work, run
 from .scratch import drained
@@ -48,12 +47,13 @@ def swiglu(
 ) -> None:
     site, operation = author(1), _SWIGLU.operation
     core = running(operation)
-    source = local(core, src_tensor0, "src_tensor0", operation, site)
-    beta = element(scalar_value, source.dtype)
-    steps = _STEPS.get(source.dtype, 1)
-    work = Work(partial(swish_times, beta=beta), _SWIGLU.cost, steps, number_of(beta), _SLOW)
+
+    def make(source: Place) -> Work:
+        beta = element(scalar_value, source.dtype)
+        return Work(partial(swish_times, beta=beta), _SWIGLU.cost, _STEPS.get(source.dtype, 1), _SLOW)
+
     tensors = (("dst_tensor", dst_tensor), ("src_tensor0", src_tensor0), ("src_tensor1", src_tensor1))
-    run(_SWIGLU, tensors, cal_count, shared_tmp_buffer, False, site, work)
+    run(_SWIGLU, tensors, cal_count, shared_tmp_buffer, False, site, number_of(scalar_value), make)
     drained(core, site)
 
 

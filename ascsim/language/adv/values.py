@@ -116,4 +116,5 @@ def integer_power(base: Array, exponent: Array) -> Array:
 
 def axpy(x: Array, dst: Array, scalar: Any) -> Array:
     """scalar * x + dst in float32, rounded after product and sum, then to the type of dst."""
-    return (x.astype(np.float32) * np.float32(scalar) + dst.astype(np.float32)).astype(dst.dtype)
+    product = x.astype(np.float32, copy=False) * np.float32(scalar)
+    return (product + dst.astype(np.float32, copy=False)).astype(dst.dtype, copy=False)
