@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from ...hw.core import Core
 from ...hw.findings import Site
-from ..core.dtype import DataType, float32, int8, int32
+from ..core.dtype import DataType, float32, int8, int32, uint8
 from ..core.enums import TPosition
 from ..core.place import Place, place
 from ..fractals import SIDE, align_up, c0_of
-from .matmul_moves import Block, footprint
+from .matmul_moves import Block, Stored, footprint
 from .tiling_rules import Cut
 
 
@@ -135,6 +135,7 @@ class Kinds(NamedTuple):
     quant: bool
     mdl: bool
     own_l0c: bool  # the results go to blocks of L0C that the author gives
+    sparse: bool  # B is 4:2 compressed along K; its index follows it in L1
 
 
 class Layout:
@@ -159,7 +160,11 @@ class Layout:
                 self.slots.append(None)
                 continue
             lines, k = bases[i][0] * step.lines, bases[i][1] * step.k
-            _, nbytes = footprint(k, lines, dtype, True) if across[i] else footprint(lines, k, dtype, False)
+            if i and kinds.sparse:
+                self.kept = footprint(lines, k // 2, dtype, False)[1]  # bytes, without the index
+                nbytes = self.kept + self.kept // 4
+            else:
+                _, nbytes = footprint(k, lines, dtype, True) if across[i] else footprint(lines, k, dtype, False)
             if kinds.mdl:
                 reuse = Reuse(0, max(depths[i] // (step.lines * step.k), 1), True)
             else:
@@ -178,7 +183,8 @@ class Layout:
         double = cut.db_l0a == 2 and cut.db_l0b == 2
         self.l0 = [
             (place(core, TPosition.A2, kinds.a, half * core.memories["L0A"].size // 2, self._l0(cut.base_m, kinds.a)),
-             place(core, TPosition.B2, kinds.b, half * core.memories["L0B"].size // 2, self._l0(cut.base_n, kinds.b)))
+             place(core, TPosition.B2, kinds.b, half * core.memories["L0B"].size // 2,
+                   self._l0(cut.base_n, kinds.b) // (2 if kinds.sparse else 1)))
             for half in range(1 + double)
         ]  # fmt: skip
         accumulators = align_up(cut.base_m, SIDE) * row * 4
@@ -186,6 +192,12 @@ class Layout:
             place(core, TPosition.CO1, self.sums, i * accumulators, accumulators)
             for i in range(0 if kinds.own_l0c else cut.db_l0c)
         ]
+
+    def index_of(self, stored: Stored) -> Stored:
+        """The index of a piece of compressed B, behind it in L1."""
+        where = stored.place
+        there = place(where.core, TPosition.B1, uint8, where.start + self.kept, self.kept // 4)
+        return Stored(there, stored.pitch // 4)
 
     def _l0(self, lines: int, dtype: DataType) -> int:
         return align_up(lines, SIDE) * align_up(self.cut.base_k, c0_of(dtype)) * dtype.size
@@ -205,11 +217,14 @@ class Layout:
             position = row % group * along_k + ki
         at_line, at_k = outer * step.lines * base, first * step.k * cut.base_k
         rows, columns = min(step.lines * base, whole[0] - at_line), min(step.k * cut.base_k, whole[1] - at_k)
+        block = Block(*size, row * base - at_line, ki * cut.base_k - at_k, across)
+        if which and self.kinds.sparse:
+            at_k, columns = at_k // 2, columns // 2
+            block = block._replace(k=block.k // 2, at_k=block.at_k // 2)
         corner = at_line, at_k
         if across:
             rows, columns, corner = columns, rows, (at_k, at_line)
         pitch, _ = footprint(rows, columns, self.kinds.b if which else self.kinds.a, across)
-        block = Block(*size, row * base - at_line, ki * cut.base_k - at_k, across)
         return Piece(position, (outer, first), pitch, corner, rows, columns, block)
 
     def drain(self, site: Site) -> None:

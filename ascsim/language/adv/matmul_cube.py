@@ -16,11 +16,12 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.events import EVENT_NUMBER
 from ...hw.findings import Site
+from ..core.enums import TPosition
 from ..core.place import Place
 from ..fractals import SIDE, align_up, c0_of
 from . import matmul_moves as moves
 from .matmul_buffers import Kinds, Layout
-from .matmul_moves import Block, Start, Stored
+from .matmul_moves import INDEX_ROW, Block, Start, Stored
 from .matmul_out import CopyOut
 from .matmul_product import InGm, InL1, Product, Scalar
 from .tiling_rules import Cut
@@ -158,7 +159,8 @@ class Cube(CopyOut):
             key = "mmad", to, half, m, n, k, start, core.state.get("hf32")
             plan = layout.plans.get(key)
             if plan is None:
-                plan = layout.plans[key] = moves.multiply(core, to, left, right, (m, n, k), start, site)
+                sparse = layout.kinds.sparse
+                plan = layout.plans[key] = moves.multiply(core, to, left, right, (m, n, k), start, sparse, site)
             core.issue(plan, site)
             core.set_flag(free, site)
             if biased:
@@ -192,6 +194,8 @@ class Cube(CopyOut):
         stored = Stored(where, piece.pitch)
         if new:
             self.bring(source, stored, piece.corner, piece.rows, piece.columns, site)
+            if which and product.sparse is not None:
+                self.bring_index(product.sparse, stored, piece.corner, piece.columns, site)
         return stored, piece.block, new
 
     def bring(self, source: InGm, to: Stored, corner: tuple[int, int], rows: int, columns: int, site: Site) -> None:
@@ -213,6 +217,17 @@ class Cube(CopyOut):
             plan = layout.plans[key] = make()
         self.send(plan, source.tensor, at, site)
 
+    def bring_index(self, source: InGm, of: Stored, corner: tuple[int, int], columns: int, site: Site) -> None:
+        """Load the index of a piece of compressed B, behind it in L1."""
+        layout, core = self.layout, self.core
+        assert layout is not None
+        to, at = layout.index_of(of), source.at + (corner[1] // 32 * source.pitch + corner[0]) * INDEX_ROW
+        key = "index", to, columns, source.pitch, at & 511
+        plan = layout.plans.get(key)
+        if plan is None:
+            plan = layout.plans[key] = moves.index(core, to, columns, source.pitch, at, site)
+        self.send(plan, source.tensor, at, site)
+
     def load(self, to: Place, source: Stored | Scalar, block: Block, site: Site) -> None:
         """Bring a block to L0."""
         layout, core = self.layout, self.core
@@ -222,8 +237,10 @@ class Cube(CopyOut):
         if plans is None:
             if isinstance(source, Scalar):
                 plans = [moves.fill(core, to, block, source.value, site)]
+            elif layout.kinds.sparse and to.position is TPosition.B2:
+                plans = moves.sparse_loads(core, to, source, layout.index_of(source), block, site)
             else:
-                plans = moves.loads(core, to, source, block, site)
+                plans = moves.loads(core, to, source, block, not layout.kinds.sparse, site)
             layout.plans[key] = plans
         for plan in plans:
             core.issue(plan, site)

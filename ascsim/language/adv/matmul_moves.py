@@ -16,14 +16,16 @@ from ...hw.findings import Site
 from ...hw.instruction import Plan
 from .. import copies
 from ..basic.data_copy_nd2nz import nd2nz_plan
+from ..basic.load_transposed import sparse_plan
 from ..basic.mmad import multiply_plan
-from ..core.cube_types import MmadParams, Nd2NzParams
-from ..core.dtype import DataType
-from ..core.place import Place
+from ..core.cube_types import LoadData2DParams, MmadParams, Nd2NzParams
+from ..core.dtype import DataType, int8
+from ..core.place import Place, place
 from ..fractals import BLOCK, FRACTAL, SIDE, Dims, align_up, c0_of, ceil_div
 from ..moves import Side, move_plan
 from ..paths import bias_plan
 
+INDEX_ROW = 8  # bytes of the index of 32 kept elements
 PITCH_LIMIT = 65535  # elements from row to row that one conversion to fractals can take
 
 
@@ -70,12 +72,13 @@ class Block(NamedTuple):
     across: bool  # the stored rows are those of K
 
 
-def loads(core: Core, to: Place, source: Stored, block: Block, site: Site) -> list[Plan]:
-    """L1 to L0A (fractals along rows of M) or L0B (fractals along N)."""
+def loads(core: Core, to: Place, source: Stored, block: Block, gemv: bool, site: Site) -> list[Plan]:
+    """L1 to L0A (fractals along rows of M; with `gemv` a single row as it stands) or L0B (fractals along N)."""
     memory = to.memory
     assert memory is not None
     size, c0 = to.dtype.size, c0_of(to.dtype)
     lines, k = ceil_div(block.lines, SIDE), ceil_div(block.k, c0)
+    row = gemv and block.lines == 1 and memory.name == "L0A"
     if memory.name == "L0A":
         step_line, step_k = k * FRACTAL, FRACTAL
     else:
@@ -89,11 +92,11 @@ def loads(core: Core, to: Place, source: Stored, block: Block, site: Site) -> li
 
     if not block.across:
         start += block.line * BLOCK + block.at_k // c0 * pitch
-        if block.lines == 1 and memory.name == "L0A":  # one row: as it stands
+        if row:
             return [plan(((k, BLOCK),), ((k, pitch),), 0, start, BLOCK)]
         return [plan(((lines, step_line), (k, step_k)), ((lines, FRACTAL), (k, pitch)), 0, start, FRACTAL)]
     start += block.line // c0 * pitch + block.line % c0 * size + block.at_k * BLOCK
-    if block.lines == 1 and memory.name == "L0A":
+    if row:
         return [plan(((block.k, size),), ((block.k, BLOCK),), 0, start, size)]
     inside = ((k, step_k), (min(SIDE, c0), BLOCK), (c0, size))
     outside = ((k, c0 * BLOCK), (min(SIDE, c0), size), (c0, BLOCK))
@@ -142,9 +145,29 @@ class Start(NamedTuple):
 
 
 def multiply(
-    core: Core, to: Place, left: Place, right: Place, size: tuple[int, int, int], start: Start, site: Site
+    core: Core, to: Place, left: Place, right: Place, size: tuple[int, int, int], start: Start, sparse: bool, site: Site
 ) -> Plan:
     """A multiply of m, n, k."""
     m, n, k = size
     params = MmadParams(m, n, k, cmatrix_init_val=start.fresh and start.table is None)
-    return multiply_plan(core, to, left, right, params, start.table, site)
+    return multiply_plan(core, to, left, right, params, start.table, site, sparse)
+
+
+# --- a 4:2 compressed B ----------------------------------------------------------------------------------------------
+
+
+def index(core: Core, to: Stored, columns: int, height: int, at: int, site: Site) -> Plan:
+    """GM to L1: the index of `columns` kept elements along K, `height` rows of N in all."""
+    moves = copies.Moves(to.pitch, to.pitch, height * INDEX_ROW, ceil_div(columns, c0_of(int8)))
+    return copies.load_plan(core, "data_copy", to.place, moves, at, site)
+
+
+def sparse_loads(core: Core, to: Place, source: Stored, index: Stored, block: Block, site: Site) -> list[Plan]:
+    """L1 to L0B and the index buffer: an instruction for each column of fractals."""
+    many = ceil_div(block.lines, SIDE)
+    out = []
+    for column in range(ceil_div(block.k, c0_of(int8))):
+        first = (block.line * BLOCK + (block.at_k // c0_of(int8) + column) * source.pitch) // FRACTAL
+        there = place(core, to.position, to.dtype, to.start + column * many * FRACTAL, many * FRACTAL)
+        out.append(sparse_plan(core, there, source.place, index.place, LoadData2DParams(first, many), site))
+    return out

@@ -25,7 +25,7 @@ from .matmul_buffers import Kinds
 from .matmul_config import MatmulConfig
 from .matmul_cube import Cube
 from .matmul_link import Link
-from .matmul_operands import MatmulType, Operand, Sizes, check_types, mode_of, source_of
+from .matmul_operands import MatmulType, Operand, Sizes, check_types, compressed, mode_of, source_of
 from .matmul_product import InGm, InL1, Product, Scalar, Target
 from .tiling_rules import Cut, check_tiling
 
@@ -81,6 +81,7 @@ class MatmulObject:
         self.operands: list[Operand | None] = [None, None]
         self.bias: Any = None  # a tensor
         self.factor: Any = None  # a number, or a tensor of one a column
+        self.index: GlobalTensor | None = None  # of a B that is 4:2 compressed
         self.fresh = False  # set_tensor_a or set_tensor_b since the last round
         self.blocks: Blocks | None = None
         self.answers: list[Token] = []  # of calls that did not wait
@@ -137,7 +138,8 @@ class MatmulObject:
                 for kind, turned in zip((self.a, self.b), transposed, strict=True)
             )
             bias = None if self.bias_type is None else tiling_rules.matrix(self.bias_type)
-            product = tiling_rules.Product(a, b, bias, isinstance(self.factor, GlobalTensor))
+            quant, sparse = isinstance(self.factor, GlobalTensor), self.index is not None
+            product = tiling_rules.Product(a, b, bias, quant, sparse)
             cut = check_tiling(operation, self.tiling, product, core.device.soc, self.mdl)
             if self.config.iterate_order is not IterateOrder.UNDEF:
                 cut = cut._replace(iterate_order=int(self.config.iterate_order))
@@ -186,9 +188,10 @@ class MatmulObject:
             bias = InGm(bias, bias.start, 0, False)
         elif bias is not None:
             bias = bias.place.live
-        return Product(
+        product = Product(
             sources[0], sources[1], a.transposed, not b.transposed, bias, sizes.m, sizes.n, sizes.k
         )  # fmt: skip
+        return product if self.index is None else compressed(product, self.index, sizes, operation)
 
     def kinds(self, product: Product) -> Kinds:
         """What the layout of the cube's memory depends on."""
@@ -196,7 +199,7 @@ class MatmulObject:
         return Kinds(
             self.a.dtype, self.b.dtype, bias, product.a_across, product.b_across, isinstance(product.a, InL1),
             isinstance(product.b, InL1), isinstance(self.factor, GlobalTensor), self.mdl,
-            self.c.position is TPosition.CO1,
+            self.c.position is TPosition.CO1, product.sparse is not None,
         )  # fmt: skip
 
     def target(self, tensor: Any, atomic: int, sequential: bool, operation: str, private: bool = False) -> Target:

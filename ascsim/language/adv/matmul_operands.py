@@ -15,7 +15,7 @@ from ..core.global_tensor import GlobalTensor
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index
 from ..fractals import SIDE, align_up, c0_of
 from .matmul_moves import Stored
-from .matmul_product import InGm, InL1
+from .matmul_product import InGm, InL1, Product
 
 _SOURCES = frozenset((TPosition.GM, *VECTOR_POSITIONS, *L1_POSITIONS))
 _RESULTS = _SOURCES | {TPosition.CO1}
@@ -160,6 +160,18 @@ def source_of(kind: MatmulType, operand: Operand, sizes: Sizes, is_b: bool) -> A
     across = transposed is not is_b  # the stored rows are those of K
     step = max(SIDE, c0_of(kind.dtype)) if across else SIDE
     return InL1(Stored(given.place.live, align_up(lines, step) * 32))
+
+
+def compressed(product: Product, index: GlobalTensor, sizes: Sizes, operation: str) -> Product:
+    """A product whose B keeps two of four elements along K. Its index: columns of fractals, 16 rows of N by 8 bytes."""
+    if not isinstance(product.b, InGm) or product.b_across:
+        rule = "B in global memory, set_tensor_b(..., transpose=True)"
+        raise ArgumentValueError(operation, "of a sparse B", operand="transpose", value=False, rule=rule, nearest=True)
+    if product.k % 2:
+        raise ArgumentValueError(operation, "of a sparse B", operand="single_k", value=product.k, rule="even")
+    pitch = product.b.pitch if product.b.fractal else product.b.pitch // 2
+    fields = InGm(index, index.start, align_up(sizes.org_n, SIDE), True)
+    return product._replace(b=product.b._replace(pitch=pitch), sparse=fields)
 
 
 __all__ = ["MatmulType"]

@@ -43,6 +43,7 @@ class Product(NamedTuple):
     m: int
     n: int
     k: int
+    sparse: InGm | None = None  # the index of a B that is 4:2 compressed along K
 
 
 class Target(NamedTuple):

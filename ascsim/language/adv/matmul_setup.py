@@ -9,8 +9,9 @@ from ...hw.findings import Site, author
 from ..basic.common import set_hf32_mode, set_hf32_trans_mode
 from ..core import ir_value
 from ..core.address import GlobalAddress
-from ..core.dtype import float16, float32, uint64
+from ..core.dtype import float16, float32, int8, uint8, uint64
 from ..core.global_tensor import GlobalTensor
+from ..core.limits import buffered
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from .matmul_link import in_ub
@@ -152,13 +153,35 @@ class SetupCalls:
         set_hf32_trans_mode(to_zero)
 
     def set_sparse_index(self, index_global: Any) -> None:
-        """Refused: B would have to be declared sparse, for which the API has no name. Page: SetSparseIndex."""
-        text = "B would have to be declared sparse, for which the API has no name; mmad_with_sparse does it"
-        raise NotSimulatedError("Matmul.set_sparse_index", text)
+        """B is 4:2 compressed along K from now on, and this is its index: uint8 in NZ format, [K / 64, N, 8] with N
+        rounded up to 16, two bits a kept element (mmad_with_sparse).
+
+        B is int8, transposed, [N, K / 2]; base_k a multiple of 64. MDL template, kernels of cube cores alone.
+        Page: SetSparseIndex.
+        Device: B has to be declared by a type that the front end has no name for; without it the call has no effect.
+        """
+        operation, site, state = "Matmul.set_sparse_index", author(1), self.state
+        state.cube_only(operation)
+        for field, good, rule in (
+            ("matmul_config", state.mdl, "the MDL template (get_mdl_config)"),
+            ("b.dtype", state.b.dtype is int8, "int8"),
+        ):
+            if not good:
+                raise ArgumentValueError(operation, operand=field, rule=rule)
+        if not isinstance(index_global, GlobalTensor):
+            raise ArgumentTypeError(operation, operand="index_global", value=index_global, rule="a GlobalTensor")
+        buffered(operation, index_global, "index_global")
+        if index_global.dtype is not uint8:
+            text = f"index_global has type {index_global.dtype}; rule: uint8"
+            report(running(operation), "BAD_DTYPE", text, site, operation)
+        state.index, state.cut = index_global, None
 
     def set_user_def_info(self, tiling_ptr: Any) -> Any:
         """An address for callbacks, which the API has no name for: no effect. Page: SetUserDefInfo."""
-        return _pointer(tiling_ptr, "Matmul.set_user_def_info", "tiling_ptr")
+        if not isinstance(tiling_ptr, GlobalAddress):
+            rule = "a GlobalAddress"
+            raise ArgumentTypeError("Matmul.set_user_def_info", operand="tiling_ptr", value=tiling_ptr, rule=rule)
+        return tiling_ptr
 
     def set_self_define_data(self, data_ptr: Any) -> Any:
         """A word for callbacks, which the API has no name for: no effect. Page: SetSelfDefineData."""
@@ -172,6 +195,8 @@ class SetupCalls:
         """
         operation, state = "Matmul.set_workspace", self.state
         state.single_master(operation)
+        if size is not None:
+            _size(size, operation, "size")
         if isinstance(addr, GlobalTensor):
             addr = addr.get_phy_addr()
         if not isinstance(addr, GlobalAddress):

@@ -20,6 +20,7 @@ from .tcube_tiling import MatmulApiStaticTiling, TCubeTiling
 
 ACCUMULATOR = 4  # bytes of an element in L0C, and of a bias in its table: float32 or int32
 _INT32 = (1 << 31) - 1
+SPARSE_K = 64  # elements of K behind a fractal of a compressed B
 _QUANT = 8  # bytes of a factor of a quantisation by column
 
 
@@ -44,26 +45,32 @@ class Product(NamedTuple):
     b: Matrix
     bias: Matrix | None = None
     quant_vector: bool = False  # results are scaled by column
+    sparse: bool = False  # two of four elements of B along K are kept, and an index of two bits each
 
     @property
     def k_least(self) -> int:
         """What base_k has to be a multiple of."""
         straight = not self.a.is_trans and self.b.is_trans
-        return self.a.c0 if straight else min(SIDE, self.a.c0)
+        return SPARSE_K if self.sparse else self.a.c0 if straight else min(SIDE, self.a.c0)
 
     @property
     def k_whole(self) -> int:
         """The multiple of base_k for which no load of either matrix is padded."""
         straight = not self.a.is_trans and self.b.is_trans
-        return self.a.c0 if straight else max(SIDE, self.a.c0)
+        return SPARSE_K if self.sparse else self.a.c0 if straight else max(SIDE, self.a.c0)
 
     def a1(self, base_m: int, base_k: int) -> int:
         """Bytes of a block of A in L1."""
         return 0 if self.a.in_l1 else _block(self.a, base_m, base_k, self.a.is_trans)
 
     def b1(self, base_n: int, base_k: int) -> int:
-        """Bytes of a block of B in L1."""
-        return 0 if self.b.in_l1 else _block(self.b, base_n, base_k, not self.b.is_trans)
+        """Bytes of a block of B in L1, its index included."""
+        whole = 0 if self.b.in_l1 else _block(self.b, base_n, base_k, not self.b.is_trans)
+        return whole * 5 // 8 if self.sparse else whole
+
+    def b2(self, base_n: int, base_k: int) -> int:
+        """Bytes of a block of B in L0B."""
+        return base_n * base_k * self.b.dtype.size // (2 if self.sparse else 1)
 
     def row1(self, base_n: int) -> int:
         """Bytes in L1 of what belongs to the columns of a block: bias, and factors of quantisation."""
@@ -203,10 +210,10 @@ def _fractals(cut: Cut, product: Product) -> Iterator[Breach]:
 
 def _capacities(cut: Cut, product: Product, space: Room) -> Iterator[Breach]:
     m, n, k = cut.base_m, cut.base_n, cut.base_k
-    size_a, size_b = product.a.dtype.size, product.b.dtype.size
+    size_a, in_l0b = product.a.dtype.size, product.b2(n, k)
     buffers = (
         ("base_m", "base_m * base_k * bytes of A * db_l0a", m * k * size_a * cut.db_l0a, "L0A", space.l0a),
-        ("base_n", "base_n * base_k * bytes of B * db_l0b", n * k * size_b * cut.db_l0b, "L0B", space.l0b),
+        ("base_n", "base_n * base_k * bytes of B * db_l0b", in_l0b * cut.db_l0b, "L0B", space.l0b),
         ("base_m", f"base_m * base_n * {ACCUMULATOR} * db_l0c", m * n * ACCUMULATOR * cut.db_l0c, "L0C", space.l0c),
         ("base_n", f"base_n * {ACCUMULATOR}", n * ACCUMULATOR * cut.is_bias, "the bias table", space.bt),
     )

@@ -135,11 +135,12 @@ def load_data_with_sparse(dst: Any, src: Any, idx: Any, load_data_params: Any) -
         places_.append(where)
     to, source, index = places_
     key = (_SPARSE, source, index, load_data_params.key)
-    plan = to.plans.get(key) or to.keep(key, _sparse_plan(core, to, source, index, load_data_params, site))
+    plan = to.plans.get(key) or to.keep(key, sparse_plan(core, to, source, index, load_data_params, site))
     core.issue(plan, site)
 
 
-def _sparse_plan(core: Core, to: Place, source: Place, index: Place, params: LoadData2DParams, site: Site) -> Plan:
+def sparse_plan(core: Core, to: Place, source: Place, index: Place, params: LoadData2DParams, site: Site) -> Plan:
+    """The plan of a load whose operands and parameters are known to be legal."""
     count, first = params.repeat_times, params.start_index
     sides = (
         (to, to.start, FRACTAL),

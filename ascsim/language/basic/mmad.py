@@ -133,10 +133,17 @@ def _plan(core: Core, name: str, dst: Any, fm: Any, filter: Any, bias: Any, para
 
 
 def multiply_plan(
-    core: Core, to: Place, left: Place, right: Place, params: MmadParams, table: Place | None, site: Site
+    core: Core,
+    to: Place,
+    left: Place,
+    right: Place,
+    params: MmadParams,
+    table: Place | None,
+    site: Site,
+    sparse: bool = False,
 ) -> Plan:
-    """The plan of an mmad whose operands and parameters are known to be legal."""
-    return _Multiply(core, _MMAD, to, left, right, params, site).plan(table)
+    """The plan of an mmad, or mmad_with_sparse, whose operands and parameters are known to be legal."""
+    return _Multiply(core, _SPARSE if sparse else _MMAD, to, left, right, params, site).plan(table)
 
 
 class _Multiply:

@@ -88,7 +88,7 @@ class MatmulApiTilingBase:
         self._base: list[Range] = list(FREE)
         self._config = MatmulConfigParams()
         self._order: int | None = None
-        self._quant_vector = False
+        self._quant_vector = self._sparse = False
         self._layouts: dict[str, int] = {}
         self._normal = False  # the layout of batches is NORMAL, in which L1 need not hold all
         self._batch = 0
@@ -240,8 +240,9 @@ class MatmulApiTilingBase:
         return 0
 
     def set_sparse(self, is_sparse_in: Any = False, is_sparce_in: Any = None) -> int:
-        """Whether B is compressed. The tiling is that of a dense B, of whose room the compressed one uses a part."""
-        self._int(is_sparse_in if is_sparce_in is None else is_sparce_in, "set_sparse", "is_sparse_in")
+        """Whether B is 4:2 compressed: half the room and an eighth for its index, base_k a multiple of 64."""
+        given = is_sparse_in if is_sparce_in is None else is_sparce_in
+        self._sparse = bool(self._int(given, "set_sparse", "is_sparse_in"))
         return 0
 
     def set_double_buffer(
@@ -351,7 +352,7 @@ class MatmulApiTilingBase:
         ]
         bias = self._bias if self._is_bias else None
         return Problem(
-            Product(self._a, self._b, bias, self._quant_vector),
+            Product(self._a, self._b, bias, self._quant_vector, self._sparse),
             self._room,
             (m, n, k),
             whole,

@@ -201,8 +201,7 @@ def test_results_of_bytes_need_factors() -> None:
 
 @pytest.mark.parametrize(
     ("call", "words"),
-    [(lambda mm, a, b, bias, c: mm.set_sparse_index(a), "mmad_with_sparse"),
-     (lambda mm, *_: mm.get_offset_c(), "reserved by the vendor")],
+    [(lambda mm, *_: mm.get_offset_c(), "reserved by the vendor")],
 )  # fmt: skip
 def test_calls_that_are_not_simulated(call: Calls, words: str) -> None:
     with refused(asc.NotSimulatedError, words):

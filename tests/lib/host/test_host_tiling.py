@@ -244,12 +244,18 @@ def test_setters_answer_minus_one_with_the_reason() -> None:
     assert made.get_base_m() == -1
 
 
+@pytest.mark.parametrize("name", ["is_sparse_in", "is_sparce_in"])
+def test_a_compressed_matrix_takes_whole_fractals_of_half_its_depth(name: str) -> None:
+    made = tiler(Case(64, 64, 200, "int8", trans_b=True))
+    assert made.set_sparse(**{name: True}) == 0
+    assert tiling_of(made)["base_k"] in (64, 128, 192, 256)
+
+
 def test_what_has_no_effect_is_accepted() -> None:
     made = tiler(Case(64, 64, 64))
     before = tiling_of(made)
     assert made.set_double_buffer(True, True, False, True, True) == 0
     assert made.set_mad_type(host.MatrixMadType.HF32) == 0
-    assert made.set_sparse(is_sparse_in=True) == made.set_sparse(is_sparce_in=True) == 0
     made.set_matmul_config_params(enable_l1_cache_ub_in=True, en_vec_nd2nz_in=True)
     assert tiling_of(made) == before
 
