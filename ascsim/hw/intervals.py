@@ -100,8 +100,8 @@ class RunMap:
             self.cells[first:last] = [RunCell(me)]
 
     def store(self, runs: list[tuple[int, int]], me: Access, clash: Clash, atomic: str = "") -> None:
-        """All runs of one access are written."""
-        if atomic or not self._fresh(runs, me, clash):
+        """All runs of one access are written; of one that misses its array there is none."""
+        if atomic or not runs or not self._fresh(runs, me, clash):
             for a, b in runs:
                 self.write(a, b, me, clash, atomic)
 

@@ -168,6 +168,12 @@ def test_a_steady_loop_is_one_stretch() -> None:
     assert [me[0] for me, _ in accesses] == list(range(1, 101))
 
 
+def test_a_store_that_misses_its_array_leaves_no_run() -> None:
+    runs = RunMap()
+    runs.store([], access(1, 0, 0, gm_shape(64, write=True), 0), lambda *_: None)
+    assert len(runs.starts) == len(runs.cells) == 1
+
+
 def test_reads_can_be_forgotten() -> None:
     runs = RunMap()
     runs.read(0, 64, access(1, 0, 0, gm_shape(64), 0), lambda *_: None)
