@@ -16,9 +16,13 @@ class Verdict(Enum):
     """What pyasc does with a construct: refuses it, accepts it and means something else, or means what it meant once.
 
     A kernel that is launched through ascsim is never STALE: its key in pyasc's cache has the values of its globals.
+    One that ENDS the process of pyasc, without an error, is never handed to it. Refused by pyasc ALONE, where it runs
+    the script itself, is what ascsim has resolved when it hands the kernel on.
     """
 
     REFUSED = "refused"
+    ENDS = "ends"
+    ALONE = "alone"
     DIFFERS = "differs"
     STALE = "stale"
 
@@ -56,6 +60,7 @@ class Remark:
 
 
 ACCEPTED_BUILTINS = frozenset("dict float int isinstance issubclass len list range repr str tuple type".split())
+NUMBERS_OF = frozenset("get_block_idx get_block_num get_sub_block_idx get_sub_block_num get_task_ratio".split())
 NEWER = frozenset("bfloat16 swiglu softmax_flash_v2 SoftMaxShapeInfo SoftmaxConfig".split())
 
 _NOT = "is not kernel Python"
@@ -96,9 +101,14 @@ SYNTAX: dict[str, Rule] = {
     "Starred": Rule("*", _NOT, "write the elements out"),
     "no source": Rule("function without a source file", "pyasc reads the source", "keep the kernel in a file"),
     "variadic": Rule("*{name}", "pyasc has no variadic parameters", "name the parameters"),
-    "default": Rule("default value of a kernel's parameter", "pyasc leaves it out", "give the argument at the launch"),
+    "default": Rule(
+        "default value of a kernel's parameter", "pyasc leaves it out", "give the argument at the launch", Verdict.ALONE
+    ),
     "text annotation": Rule(
-        "annotation of {name} as text", "pyasc needs the object", "leave out `from __future__ import annotations`"
+        "annotation of {name} as text",
+        "pyasc needs the object",
+        "leave out `from __future__ import annotations`",
+        Verdict.ALONE,
     ),
     "loop else": Rule("else of a loop", _NOT, "put it behind the loop"),
     "loop target": Rule("target of a for loop", "pyasc takes one name", "unpack in the body"),
@@ -124,11 +134,114 @@ SYNTAX: dict[str, Rule] = {
     "ended name": Rule(
         "{name} after the block of line {line}", "it was first assigned inside", "assign it before the block too"
     ),
+    "hidden name": Rule(
+        "{name} after the block of line {line}",
+        "pyasc forgets what the block assigned, and takes the ConstExpr parameter of the same name",
+        "use another name, and assign it before the block too",
+        Verdict.DIFFERS,
+    ),
     "carried number": Rule(
         "{name} in a block of the device",
         "it holds a plain number before the loop or `if`, and pyasc cannot carry that on",
         "begin with asc.number(value, asc.int32)",
     ),
+    "carried value": Rule(
+        "{name} in a block of the device",
+        "it holds a {kind} before the loop or `if`, and pyasc carries numbers of the device alone",
+        "choose by asc.static_range, or by an `if` on compile-time values",
+    ),
+    "plain at the end": Rule(
+        "{name} in a block of the device",
+        "a number of the device before, a plain value at the end of the block",
+        "assign asc.number(value, dtype)",
+    ),
+    "other type": Rule(
+        "{name} in a block of the device",
+        "its type changes from {before} to {after}",
+        "keep one type: value.cast(dtype)",
+    ),
+    "kept parameter": Rule(
+        "{name} in a block of the device",
+        "pyasc forgets the new value of a ConstExpr parameter: each turn, and what follows, has the one of the launch",
+        "assign asc.number({name}, asc.int32) to another name before the block",
+        Verdict.DIFFERS,
+    ),
+    "kept by with": Rule(
+        "{name} in a with",
+        "pyasc forgets the new value: each turn, and what follows, has the one from before",
+        "keep it in a tensor, or loop over a range",
+        Verdict.DIFFERS,
+    ),
+    "plain counter": Rule(
+        "{name} as the counter of a loop", "it holds a plain value before the loop", "use another name"
+    ),
+    "taken counter": Rule(
+        "{name} as the counter of a loop",
+        "a number of the device has this name before the loop, and pyasc ends the process",
+        "use another name",
+        Verdict.ENDS,
+    ),
+    "assertion": Rule(
+        "assert of a run-time value", "pyasc knows compile-time values alone", "test it on the host, or use asc.printf"
+    ),
+    "condition": Rule("{kind} as a condition", "pyasc takes numbers and None alone", "compare it"),
+    "conditional types": Rule(
+        "conditional expression of two types", "{before} or {after}", "make both the same: asc.number(value, dtype)"
+    ),
+    "conditional object": Rule(
+        "conditional expression of a {kind}", "pyasc chooses between numbers alone", "write an `if`"
+    ),
+    "subscript": Rule(
+        "subscript of a {kind} by a run-time number",
+        "pyasc has its elements at compile time alone",
+        "loop with asc.static_range, or keep the numbers in a tensor",
+    ),
+    "stored element": Rule(
+        "assignment to an element of a {kind}", "pyasc has it for asc.array alone", "{kind}.set_value(index, value)"
+    ),
+    "static bound": Rule(
+        "bound of asc.static_range known at run time", "pyasc unrolls the loop", "use asc.range, or an asc.ConstExpr"
+    ),
+    "operand": Rule("{kind} and a run-time number", "pyasc takes two numbers", "compare or compute it on the host"),
+    "large operand": Rule(
+        "{value} and a number of int32", "it does not fit, and pyasc takes it as int32", "n.cast(asc.int64) before"
+    ),
+    "unary": Rule("{word} of a run-time number", "pyasc has it for compile-time values alone", "{form}"),
+    "negated float": Rule(
+        "- of a float at run time", "pyasc makes nothing of it that can be used", "0.0 - x, or x * -1.0"
+    ),
+    "conversion": Rule("{name} of a run-time number", "pyasc has it for compile-time values alone", "x.cast(dtype)"),
+    "argument": Rule(
+        "{kind} as an argument of a device function",
+        "pyasc passes on what the device holds",
+        "annotate it asc.ConstExpr",
+    ),
+    "called inside": Rule(
+        "{name}, which {inner} has called before",
+        "pyasc has lost what it returns",
+        "call a device function once in {outer} before {inner}",
+    ),
+    "recursion": Rule("{name} calls itself", "pyasc has no recursion", "use a loop"),
+    "same name": Rule(
+        "{name}, the name of two device functions",
+        "pyasc calls the first for both",
+        "rename one",
+        Verdict.DIFFERS,
+    ),
+    "other constant": Rule(
+        "{parameter} of {name}",
+        "pyasc uses the code that it made for {value}, at the first call",
+        "pass it as a number, or write a function for each value",
+        Verdict.DIFFERS,
+    ),
+    "argument types": Rule(
+        "{parameter} of {name}",
+        "{after} here and {before} at the first call, for which pyasc made the function",
+        "pass one type: value.cast(dtype), or asc.number(value, dtype)",
+    ),
+    "object outside": Rule("{name}", "an object of the API made outside the kernel", "make it in the kernel"),
+    "bound queue": Rule("TQueBind in init_buffer", "pyasc gives memory to a TQue or TBuf alone", "take a TQue"),
+    "method": Rule("{name}", "pyasc cannot look up a method of an object outside", "call it at the top of the module"),
     "closure": Rule(
         "{name} of the function around the kernel", "pyasc looks in globals alone", "make it a global or a parameter"
     ),

@@ -41,6 +41,25 @@ def bindings(node: ast.AST) -> set[str]:
     return names | {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
 
 
+def reads_first(statements: list[ast.stmt], name: str) -> bool | None:
+    """Whether statements read a name before they assign it; None if they do not have it."""
+    for statement in statements:
+        blocks = [block for field in ("body", "orelse") if (block := getattr(statement, field, None))]
+        inside = {id(inner) for block in blocks for part in block for inner in ast.walk(part)}
+        own = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and id(node) not in inside]
+        found = [node for node in own if node.id == name]
+        if any(_is_load(node) for node in found) or (found and isinstance(statement, ast.AugAssign)):
+            return True
+        if found:
+            return False
+        told = [reads_first(block, name) for block in blocks]
+        if True in told:
+            return True
+        if len(told) == 2 and told == [False, False]:
+            return False
+    return None
+
+
 def uses(fn: FunctionType) -> Iterator[Use]:
     """Every longest chain of names in the body that begins in the globals of `fn`."""
     found = definition(fn)

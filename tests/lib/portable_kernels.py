@@ -15,6 +15,25 @@ TILE = 64
 FLAG = asc.HardEvent.MTE2_V
 
 
+NAME = "mte2"
+PAIR = (4, 5)
+PARAMS = {1: asc.DataCopyParams(1, 2)}
+
+
+class Owner:
+    def method(self, n):
+        return n
+
+
+OBJECT = Owner()
+
+
+class Others:
+    @asc.jit
+    def helper(n):
+        return n + 2
+
+
 def plain_helper(n):
     return n + 1
 
@@ -22,6 +41,16 @@ def plain_helper(n):
 @asc.jit
 def helper(n):
     return n + 1
+
+
+@asc.jit
+def helper_of_any(n):
+    asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def twice(n):
+    return helper(n) * 2
 
 
 @asc.jit
@@ -299,6 +328,217 @@ CHANGED = 2
 
 
 @asc.jit
+def while_else(n):
+    i = asc.number(0, asc.int32)
+    while i < n:
+        i += 1
+    else:
+        asc.pipe_barrier(asc.PipeID.PIPE_V)  # here
+
+
+@asc.jit
+def asserted(n):
+    assert n > 0  # here
+
+
+@asc.jit
+def two_types(n):
+    m = 1.0 if n > 3 else 2  # here
+
+
+@asc.jit
+def one_of_two_tensors(n):
+    a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
+    b = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 1024, 64)
+    c = a if n > 3 else b  # here
+
+
+@asc.jit
+def text_or_text(n):
+    m = "a" if TILE > 3 else "b"  # here
+
+
+@asc.jit
+def text_as_condition(n):
+    if NAME:  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def unrolled(n):
+    for i in asc.static_range(n):  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def element_of_tuple(n):
+    for i in range(2):
+        m = PAIR[i]  # here
+
+
+@asc.jit
+def method_of_tuple(n):
+    m = PAIR.index(4)  # here
+
+
+@asc.jit
+def method_of_object(n):
+    m = OBJECT.method(n)  # here
+
+
+@asc.jit
+def made_outside(n):
+    p = PARAMS  # here
+
+
+@asc.jit
+def bound_queue(n):
+    pipe = asc.TPipe()
+    queue = asc.TQueBind(asc.TPosition.VECIN, asc.TPosition.VECOUT, 1)
+    pipe.init_buffer(que=queue, num=1, len=256)  # here
+
+
+@asc.jit
+def plain_texts(n):
+    if NAME == "x" or NAME == "y":  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def worked_out(n):
+    k = len(PAIR) + asc.ceildiv(TILE, 3) + PAIR[0]
+    for i in range(n):
+        k = k + 1  # here
+
+
+@asc.jit
+def carried_text(n):
+    name = "a"
+    for i in range(n):
+        name = "b"  # here
+
+
+@asc.jit
+def carried_none(n):
+    last = None
+    for i in range(n):
+        last = i  # here
+
+
+@asc.jit
+def carried_dtype(n):
+    kind = asc.float16
+    if n > 3:
+        kind = asc.float32  # here
+
+
+@asc.jit
+def ends_plain(n):
+    m = n
+    if n > 3:
+        m = 5  # here
+
+
+@asc.jit
+def ends_otherwise(n):
+    m = asc.number(0, asc.int32)
+    for i in range(n):
+        m = asc.number(0, asc.float32)  # here
+
+
+@asc.jit
+def int_or_float(n):
+    m = 0
+    if n > 3:
+        m = 1.0  # here
+    else:
+        m = 2
+
+
+@asc.jit
+def plain_counter(n):
+    for i in asc.static_range(2):
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+    for i in range(n):  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def taken_counter(n):
+    i = n
+    for i in range(3):  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def passes_text(n):
+    m = helper_of_any(NAME)  # here
+
+
+@asc.jit
+def inner_before_outer(n):
+    m = twice(n)
+    k = helper(n)  # here
+
+
+@asc.jit
+def one_function_two_types(n):
+    m = helper(1)
+    k = helper(0.5)  # here
+
+
+@asc.jit
+def stores_an_element(n):
+    a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
+    a[0] = 1.0  # here
+
+
+@asc.jit
+def negated(n):
+    f = asc.number(0.5, asc.float32)
+    m = -f  # here
+    k = m + 1.0
+
+
+@asc.jit
+def large(n):
+    m = n + 3000000000  # here
+
+
+@asc.jit
+def compared_with_none(n):
+    if n == None:  # here
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+
+
+@asc.jit
+def aliased(n):
+    m = n
+    if m > 3:
+        name = "a"
+    k = name  # here
+
+
+@asc.jit
+def same_name(n):
+    m = helper(n)
+    k = Others.helper(n)  # here
+
+
+@asc.jit
+def hidden(n, k: asc.ConstExpr[int]):
+    if n > 3:
+        k = 9
+    m = n + k  # here
+
+
+@asc.jit
+def grown(n, k: asc.ConstExpr[int]):
+    for i in range(n):
+        k = k + 1  # here
+
+
+@asc.jit
 def empty_mmad_params(n):
     p = asc.MmadParams(16, 16, 16)  # here
 
@@ -333,8 +573,27 @@ def portable(n):
     if TILE == 64:
         high = 2
     p = asc.MmadParams(16, 16, 16, unit_flag=0, cmatrix_source=False, cmatrix_init_val=True)
+    if len(PAIR) == 3:
+        print("pyasc does not read a branch that is not taken")
+        high = 3
+    if isinstance(TILE, int):
+        high = 4
+    tile = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
+    if tile.dtype == asc.float16:
+        high = high + 1
+    share = 1.0 if n > 3 else 2.0
+    for i in range(n):
+        for i in range(2):
+            asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+    name = "a" + NAME
+    if NAME == "mte2":
+        name = "b"
+    once, again = helper(n), helper(n)
     assert TILE == 64, "tile"
     a, b = n + high, start + low
+    if TILE == 64:
+        return
+    print("nor what follows a return")
 
 
 EXPECTED = {
@@ -379,8 +638,44 @@ EXPECTED = {
     "short_cross_core_wait": "cross_core_wait_flag with the flag alone",
     "closure": "event of the function around the kernel",
     "late": "CHANGED, which the module assigns more than once",
+    "while_else": "else of a loop",
+    "asserted": "assert of a run-time value",
+    "two_types": "conditional expression of two types",
+    "one_of_two_tensors": "conditional expression of a LocalTensor",
+    "text_or_text": "conditional expression of a str",
+    "text_as_condition": "str as a condition",
+    "unrolled": "bound of asc.static_range known at run time",
+    "element_of_tuple": "subscript of a tuple by a run-time number",
+    "method_of_tuple": "PAIR.index",
+    "method_of_object": "OBJECT.method",
+    "made_outside": "PARAMS",
+    "bound_queue": "TQueBind in init_buffer",
+    "plain_texts": "or of compile-time values",
+    "worked_out": "k in a block of the device",
+    "carried_text": "name in a block of the device",
+    "carried_none": "last in a block of the device",
+    "carried_dtype": "kind in a block of the device",
+    "ends_plain": "m in a block of the device",
+    "ends_otherwise": "m in a block of the device",
+    "int_or_float": "m in a block of the device",
+    "plain_counter": "i as the counter of a loop",
+    "taken_counter": "i as the counter of a loop",
+    "passes_text": "str as an argument of a device function",
+    "inner_before_outer": "helper, which twice has called before",
+    "one_function_two_types": "n of helper",
+    "stores_an_element": "assignment to an element of a LocalTensor",
+    "negated": "- of a float at run time",
+    "large": "3000000000 and a number of int32",
+    "compared_with_none": "None and a run-time number",
+    "aliased": "name after the block of line {}",
+    "same_name": "helper, the name of two device functions",
+    "hidden": "k after the block of line {}",
+    "grown": "k in a block of the device",
     "empty_mmad_params": "MmadParams with a part of its values",
     "cut_unit_flag": "unit_flag of MmadParams",
 }
-DIFFERS = ("empty_mmad_params", "cut_unit_flag")
+DIFFERS = ("empty_mmad_params", "cut_unit_flag", "same_name", "hidden", "grown")
+ARGUMENTS = {"hidden": (5, 3), "grown": (5, 3)}  # of a launch; of the others: 5
+ALONE = ("with_default",)  # resolved before pyasc sees the kernel
+ENDS = ("taken_counter",)  # ends the process, and so is never handed to pyasc
 STALE = ("late",)  # accepted, and compiled once for all values

@@ -9,7 +9,8 @@ import portable_kernels as kernels
 import pytest
 
 import ascsim as asc
-from ascsim.lib.portable import Verdict, remarks
+from ascsim.lib.arguments import arranged
+from ascsim.lib.portable import Verdict, remarks, remarks_of_all, seen_of
 from ascsim.lib.reach import reached
 
 
@@ -20,20 +21,33 @@ def line_of(fn) -> int:
     return next(n for n in range(first, len(lines) + 1) if lines[n - 1].endswith("# here\n"))
 
 
+def named(kernel):
+    """The remarks on a launch."""
+    given = kernels.ARGUMENTS.get(kernel.fn.__name__, (5,))
+    arguments = arranged(kernel.fn, kernel.signature, given, {}).arguments
+    return remarks_of_all(kernel, given=seen_of(kernel, arguments))
+
+
 @pytest.mark.parametrize("name", kernels.EXPECTED)
 def test_a_construct_is_named_at_its_line(name):
     kernel = getattr(kernels, name)
-    (remark,) = remarks(kernel)
+    (remark,) = named(kernel)
     expected = re.escape(kernels.EXPECTED[name]).replace(re.escape("{}"), r"\d+")
     assert re.fullmatch(expected, remark.construct)
     assert (remark.file, remark.line) == (kernels.__file__, line_of(kernel.fn))
-    verdicts = {**dict.fromkeys(kernels.DIFFERS, Verdict.DIFFERS), **dict.fromkeys(kernels.STALE, Verdict.STALE)}
-    assert remark.verdict is verdicts.get(name, Verdict.REFUSED)
+    groups = {
+        Verdict.DIFFERS: kernels.DIFFERS,
+        Verdict.STALE: kernels.STALE,
+        Verdict.ENDS: kernels.ENDS,
+        Verdict.ALONE: kernels.ALONE,
+    }
+    assert remark.verdict is next((verdict for verdict, names in groups.items() if name in names), Verdict.REFUSED)
     assert remark.remedy
     assert "{" not in str(remark)
 
 
 def test_what_is_portable_is_left_alone():
+    assert named(kernels.portable) == []
     assert remarks(kernels.portable) == []
     assert [known.fn.__name__ for known in reached(kernels.portable)] == ["portable", "helper"]
     assert remarks(kernels.helper, kernel=False) == []
@@ -48,7 +62,7 @@ def test_the_kernels_run_here():
     for name in kernels.EXPECTED:
         if name not in ("variadic", "newer"):
             with asc.settings(checks=asc.Checks.collect()):
-                getattr(kernels, name)[1](5)
+                getattr(kernels, name)[1](*kernels.ARGUMENTS.get(name, (5,)))
     with asc.settings(checks=asc.Checks.collect()):
         kernels.portable[1](5)
 

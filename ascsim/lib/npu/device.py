@@ -59,7 +59,7 @@ def on_device(request: Request, number: int) -> Report:
     simulator's; the launch goes to pyasc's current stream and ends before this returns.
     """
     values, named = checked(request, on_device=True)
-    wrong = [remark for remark in remarks_of(request.function) if remark.verdict is Verdict.DIFFERS]
+    wrong = [remark for remark in remarks_of(request) if remark.verdict is Verdict.DIFFERS]
     if wrong:
         raise BackendError(request.name, str(wrong[0]), rule="what pyasc would silently get wrong is not launched")
     availability.require(request.name)

@@ -24,8 +24,7 @@ from ..arguments import argument, constant, mapped
 from ..function import Function
 from ..options import LaunchOptions, compile_options
 from ..platform import KernelType
-from ..portable import Remark, Verdict, remarks
-from ..reach import reached
+from ..portable import Remark, Verdict, remarks_of_all, seen_of
 from ..request import Request
 from ..rewrite import definition
 from .front_end import front_end, pyasc_version
@@ -78,15 +77,14 @@ def emission_of(request: Request) -> Emission:
     with front_end(request.name) as asc:
         rebinding = Rebinding(asc, text_maker(asc))
         kernel = accepted(request, rebinding, values, named)
-    known = remarks_of(request.function)
-    differs = tuple(remark for remark in known if remark.verdict is Verdict.DIFFERS)
+    differs = tuple(remark for remark in remarks_of(request) if remark.verdict is Verdict.DIFFERS)
     made = kernel.text
     return Emission(request.name, made.source, made.intermediate, KernelType[made.kernel_type], differs)
 
 
-def remarks_of(function: Function) -> list[Remark]:
-    """The remarks on a kernel and on the device functions that it reaches."""
-    return [remark for known in reached(function) for remark in remarks(known, kernel=known is function)]
+def remarks_of(request: Request) -> list[Remark]:
+    """The remarks on the kernel of a launch and on the device functions that it calls."""
+    return remarks_of_all(request.function, given=seen_of(request.function, request.bound().arguments))
 
 
 def checked(request: Request, on_device: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -107,6 +105,11 @@ def checked(request: Request, on_device: bool = False) -> tuple[tuple[Any, ...],
 
 def accepted(request: Request, rebinding: Rebinding, values: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     """The kernel made over and launched through pyasc; FrontEndError where it is refused on the way."""
+    for remark in remarks_of(request):
+        if remark.verdict is Verdict.ENDS:
+            refused = FrontEndError(request.name, f"not handed to pyasc: {remark}")
+            refused.site = remark.file, remark.line
+            raise refused
     with diagnostics() as said:
         try:
             kernel = rebinding.function(request.function)
@@ -130,7 +133,7 @@ def refusal(request: Request, rebinding: Rebinding, error: Exception, said: str)
     if site is None and match is not None:
         site = _site_of_line(int(match["line"]), match["file"], rebinding.functions)
         message = f"{message} ({match['message']})"
-    known = [remark for remark in remarks_of(request.function) if remark.verdict is Verdict.REFUSED]
+    known = [remark for remark in remarks_of(request) if remark.verdict is Verdict.REFUSED]
     here = [remark for remark in known if (remark.file, remark.line) == site] or known
     where = "" if site is None else f"{os.path.basename(site[0])}:{site[1]}: "
     rule = "; ".join(f"{remark.construct}: {remark.remedy}" for remark in here)
