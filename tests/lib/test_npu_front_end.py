@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from enum import Enum, IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +37,12 @@ def calls(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in kernels.EXPECTED if name not in (*kernels.DIFFERS, *kernels.STALE, "with_default")]
+    "name", [name for name in kernels.EXPECTED if name not in (*kernels.DIFFERS, *kernels.STALE, *kernels.ALONE)]
 )
 def test_pyasc_refuses_what_the_rules_name(name):
     kernel = getattr(kernels, name)
     with pytest.raises(FrontEndError) as caught:
-        asc.emit(kernel, 1, 5)
+        asc.emit(kernel, 1, *kernels.ARGUMENTS.get(name, (5,)))
     assert caught.value.site is not None
     assert caught.value.site[0] == kernels.__file__
 
@@ -49,8 +50,8 @@ def test_pyasc_refuses_what_the_rules_name(name):
 @pytest.mark.parametrize("name", kernels.DIFFERS)
 def test_pyasc_accepts_what_it_gets_wrong_and_a_warning_says_so(name):
     kernel = getattr(kernels, name)
-    with pytest.warns(asc.SimulatorWarning, match=re.escape(kernels.EXPECTED[name])) as said:
-        asc.emit(kernel, 1, 5)
+    with pytest.warns(asc.SimulatorWarning, match=re.escape(kernels.EXPECTED[name]).replace(r"\{\}", r"\d+")) as said:
+        asc.emit(kernel, 1, *kernels.ARGUMENTS.get(name, (5,)))
     assert (said[0].filename, said[0].lineno) == (kernels.__file__, line_of(kernel.fn))
 
 
@@ -148,6 +149,19 @@ WIDTH = asc.ConstExpr(96)
 class Names:
     POSITION = asc.TPosition.VECOUT
 
+    @staticmethod
+    @asc.jit
+    def more(count):
+        return count + 9
+
+
+class Place(Enum):
+    SECOND = asc.TPosition.VECOUT
+
+
+class Times(IntEnum):
+    FIVE = 5
+
 
 @asc.jit
 def fill(tensor, value: asc.ConstExpr[float], count):
@@ -161,7 +175,9 @@ def everything(x, tiling, kind: asc.ConstExpr[asc.DataType], n, wide):
     asc.set_flag(CONFIG.events[0], 0)
     asc.wait_flag(asc.HardEvent.MTE2_V, 0)
     other = asc.LocalTensor(kind, UB, 1024, 64)
-    asc.duplicate(other, 2, n)
+    asc.duplicate(other, 2, Names.more(n) * Times.FIVE)
+    last = asc.LocalTensor(kind, Place.SECOND.value, 2048, 64)
+    asc.duplicate(last, 2, n)
 
 
 def test_values_stand_for_pyascs_of_the_same_name():
@@ -170,6 +186,8 @@ def test_values_stand_for_pyascs_of_the_same_name():
     ).text
     assert "AscendC::LocalTensor<half>(AscendC::TPosition::VECOUT" in text
     assert "AscendC::LocalTensor<int16_t>(AscendC::TPosition::VECIN" in text
+    assert "AscendC::LocalTensor<int16_t>(AscendC::TPosition::VECOUT" in text
+    assert re.search(r"= v\d+_n \+ c9_i\w+;\n\s*\w+ \w+ = \w+ \* c5_i", text)
     assert re.search(r"struct __attribute__.*|struct Tiling", text)
     assert re.search(r"void everything\(__gm__ int8_t\* \w+, __gm__ Tiling\* \w+, int64_t \w+, int64_t \w+", text)
     assert "constexpr uint32_t v" in text

@@ -12,7 +12,7 @@ import copy
 import importlib
 import sys
 from collections.abc import Callable
-from enum import Enum
+from enum import Enum, EnumMeta
 from types import FunctionType, ModuleType
 from typing import Any, get_args, get_origin
 
@@ -133,12 +133,20 @@ class Rebinding:
         return self.asc.DataType(value.name)
 
     def _enum(self, value: Enum) -> Any:
-        kind = _table.get(id(type(value)))
-        if kind is None and not _is_ours(type(value)):
-            return value
+        kind = _table.get(id(type(value))) if _is_ours(type(value)) else self.value(type(value))
         if kind is None or value.name not in kind.__members__:
             raise LacksError(f"asc.{type(value).__name__}.{value.name}")
         return kind[value.name]
+
+    def _enum_class(self, value: EnumMeta) -> Any:
+        """An enumeration of the user's: itself, or one of the same members where their values stand for others."""
+        if _is_ours(value):
+            raise LacksError(f"asc.{value.__qualname__}")
+        held: dict[str, Any] = dict(value.__members__)
+        members = {name: member.value for name, member in held.items()}
+        changed = self._changed(members)
+        make: Any = Enum
+        return make(value.__name__, {**members, **changed}) if changed else value
 
     def _class(self, value: type) -> Any:
         if issubclass(value, Struct) and value is not Struct:
@@ -147,6 +155,10 @@ class Rebinding:
             raise LacksError(f"asc.{value.__qualname__}")
         changed = self._changed({k: v for k, v in vars(value).items() if not k.startswith("__")})
         return type(value)(value.__name__, (value,), changed) if changed else value
+
+    def _static(self, value: staticmethod[Any, Any]) -> Any:
+        made = self.value(value.__func__)
+        return value if made is value.__func__ else staticmethod(made)
 
     def _struct_class(self, value: type[Struct]) -> Any:
         space = {key: self._field(field) for key, field in value.struct_fields.items()}
@@ -168,6 +180,15 @@ class Rebinding:
         if all(new is old for new, old in zip(made, value, strict=True)):
             return value
         return type(value)._make(made) if hasattr(value, "_make") else type(value)(made)
+
+    def _list(self, value: list[Any]) -> list[Any]:
+        made = [self.value(item) for item in value]
+        return value if all(new is old for new, old in zip(made, value, strict=True)) else made
+
+    def _dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        made = {self.value(key): self.value(item) for key, item in value.items()}
+        same = zip(made.items(), value.items(), strict=True)
+        return value if all(key is old and new is item for (key, new), (old, item) in same) else made
 
     def _object(self, value: Any) -> Any:
         """An object of the user's, with what it holds made over in a shallow copy."""
@@ -202,14 +223,16 @@ _MAKERS: tuple[tuple[Any, Callable[[Rebinding, Any], Any]], ...] = (
     (ConstExpr, lambda self, value: self.asc.ConstExpr(self.value(value.value))),
     (DataType, Rebinding._dtype),
     (Enum, Rebinding._enum),
+    (EnumMeta, Rebinding._enum_class),
     (type, Rebinding._class),
     (ModuleType, Rebinding._module),
     (Struct, Rebinding._struct),
     (MockTensor, lambda self, value: self.asc.runtime.jit.MockTensor(self.value(value.dtype))),
     (MockValue, lambda self, value: self.asc.runtime.jit.MockValue(self.value(value.dtype))),
     (tuple, Rebinding._tuple),
-    (list, lambda self, value: [self.value(item) for item in value]),
-    (dict, lambda self, value: {key: self.value(item) for key, item in value.items()}),
+    (list, Rebinding._list),
+    (dict, Rebinding._dict),
+    (staticmethod, Rebinding._static),
 )
 
 
