@@ -27,6 +27,7 @@ REFUSED = {
     "test_loops_and_blocks.py second_block_stores_what_it_loads": "does not dominate this use",
     "test_loud_refusals.py keep": "AttributeError: 'NoneType' object has no attribute 'startswith'",
     "test_loud_refusals.py kernel": "Unsupported function referenced: <function <lambda>",
+    "test_loud_refusals.py leaves_behind": "AttributeError: 'NoneType' object has no attribute 'startswith'",
     "test_loud_refusals.py read": "has no a GlobalTensor made outside a kernel",
     "test_loud_refusals.py store": "Unsupported function referenced: <function tensors",
     "test_loud_refusals.py use": "has no a GlobalTensor made outside a kernel",
@@ -35,6 +36,9 @@ REFUSED = {
     "test_matmul_kernels.py everyone": "Unsupported function referenced: <function registered",
     "test_matmul_kernels.py ordered": "Unsupported function referenced: <function registered",
     "test_matmul_kernels.py stuck": "Unsupported function referenced: <function registered",
+    "test_wrong_arguments.py <lambda>": "AttributeError: 'NoneType' object has no attribute 'start'",
+    "test_wrong_arguments.py kernel": "Unsupported function referenced: <function load",
+    "test_wrong_arguments.py twice": "Unsupported function referenced: <function <lambda>",
 }
 
 
