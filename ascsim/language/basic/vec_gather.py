@@ -7,6 +7,8 @@ count, in counter mode (the vendor says nothing about either).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ GATHER_TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
 GATHERB_TYPES = (uint16, uint32)
 OFFSET = 4  # bytes
 BASE_LIMIT = (1 << 32) - 1
+_PLAIN = {(int, int, type(None), type(None)), (int,) * 4}  # classes of numbers that need no look
 
 
 class Call(NamedTuple):
@@ -45,7 +48,9 @@ class Call(NamedTuple):
     positions: np.ndarray  # which offset each has
     pieces: tuple[Piece, ...]  # footprint of the offsets
     times: int
-    known: list[Any]  # the offsets of the last issue and its plan; empty at first
+    end: int  # offsets up to the last one
+    table: np.ndarray  # these, in memory
+    known: list[Any]  # their bytes at the last issue, and its plan; empty at first
 
 
 def gather(
@@ -70,6 +75,19 @@ def gather(
     Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: Gather.
     """
     site = author(1)
+    asked = ("gather", src_base, count, repeat_times, dst_rep_stride)
+    kinds = src_base.__class__, count.__class__, repeat_times.__class__, dst_rep_stride.__class__
+    plain = kinds in _PLAIN and mask is None
+    if plain:
+        try:
+            core, registers, call = dst.place.plans[asked, src.place, src_offset.place]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = registers
+                _issue(core, call, site)
+                return
     core = running("gather")
     places = _places(core, "gather", (dst, src, src_offset), GATHER_TYPES, site)
     if places is None:
@@ -88,7 +106,11 @@ def gather(
     if not works:
         return
     key = ("gather", source, offsets, base, tuple(works), pitch)
-    call = to.plans.get(key) or to.keep(key, _elements(core, to, source, offsets, base, works, pitch, site))
+    call = to.plans.get(key)
+    if call is None:
+        call = to.keep(key, _elements(core, to, source, offsets, base, works, pitch, site))
+    elif plain:  # it need not be checked again
+        to.keep((asked, source, offsets), (core, core.mask, call))
     _issue(core, call, site)
 
 
@@ -110,7 +132,9 @@ def _elements(
         pieces += [_rows(start + a * OFFSET, (b - a) * OFFSET, lanes * OFFSET, times) for a, b in runs]
         first += times
     at, grains = np.concatenate(positions), np.concatenate(targets)
-    return Call("gather", source, offsets, write, size, base, grains, at, tuple(pieces), first, [])
+    end = int(at[-1]) + 1
+    table = offsets.array(end)
+    return Call("gather", source, offsets, write, size, base, grains, at, tuple(pieces), first, end, table, [])
 
 
 def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: Any) -> None:
@@ -121,6 +145,18 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
     MISALIGNED_ADDR, OOB_PHYS, OVERLAP_PARTIAL; warnings: OOB_BUF, ZERO_LENGTH, UNINIT_READ. Page: Gatherb.
     """
     site = author(1)
+    asked = ("gatherb", repeat_times, repeat_params.key) if repeat_params.__class__ is GatherRepeatParams else None
+    plain = repeat_times.__class__ is int and asked is not None
+    if plain:
+        try:
+            core, call = dst.place.plans[asked, src0.place, offset.place]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = ALL_LANES
+                _issue(core, call, site)
+                return
     core = running("gatherb")
     places = _places(core, "gatherb", (dst, src0, offset), GATHERB_TYPES, site)
     if places is None:
@@ -139,7 +175,11 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
         zero(core, "repeat_times", "gatherb", site)
         return
     key = ("gatherb", source, offsets, times, block, pitch)
-    call = to.plans.get(key) or to.keep(key, _blocks(core, to, source, offsets, times, block, pitch, site))
+    call = to.plans.get(key)
+    if call is None:
+        call = to.keep(key, _blocks(core, to, source, offsets, times, block, pitch, site))
+    elif plain:  # it need not be checked again
+        to.keep((asked, source, offsets), (core, call))
     _issue(core, call, site)
 
 
@@ -152,7 +192,8 @@ def _blocks(
     grains = to.start // BLOCK + np.arange(times)[:, None] * pitch + np.arange(8) * block
     pieces = (_rows(offsets.start, times * 8 * OFFSET, 0, 1),)
     at = np.arange(times * 8)
-    return Call("gatherb", source, offsets, write, BLOCK, 0, grains.reshape(-1), at, pieces, times, [])
+    table = offsets.array(at.size)
+    return Call("gatherb", source, offsets, write, BLOCK, 0, grains.reshape(-1), at, pieces, times, at.size, table, [])
 
 
 def _places(
@@ -208,31 +249,39 @@ def _issue(core: Core, call: Call, site: Site) -> None:
         core.park(pipe, _issue, (core, call, site), site)
         return
     name, src, grain = call.name, call.src, call.grain
-    end = int(call.positions[-1]) + 1
-    if end * OFFSET > call.offsets.nbytes:
-        text = f"the offsets have {call.offsets.nbytes // OFFSET} elements, {end} are needed"
+    if call.end * OFFSET > call.offsets.nbytes:
+        text = f"the offsets have {call.offsets.nbytes // OFFSET} elements, {call.end} are needed"
         report(core, "OOB_BUF", text, site, name)
-    now = call.offsets.array(end)
-    if call.known and np.array_equal(call.known[0], now):  # a loop that gathers by one table
+    now = call.table.tobytes()
+    if call.known and call.known[0] == now:  # a loop that gathers by one table
         core.issue(call.known[1], site)
         return
     known = core.region("UB", call.pieces, f"{name}: offsets", site)
-    starts = now[call.positions].astype(np.int64) + call.base
+    starts = call.table[call.positions].astype(np.int64) + call.base
     _check(core, call, starts, site)
     sources = (src.start + starts) // grain
     read = core.region("UB", _runs(sources, grain), f"{name}: src", site)
     apart(core, call.write, (read, known), name, site)
-    assert src.memory is not None
-    grains = src.memory.bytes.reshape(-1, grain)
-
-    def run() -> None:
-        grains[call.targets] = grains[sources]
-
-    plan = Plan(name, pipe, (read, known), (call.write,), run, core.device.cost.vector(call.times))
+    plan = Plan(name, pipe, (read, known), (call.write,), _mover(call, sources), core.device.cost.vector(call.times))
     if not core.told:  # as in `Place.keep`
-        call.known[:] = now.copy(), plan
+        call.known[:] = now, plan
     core.told = False
     core.issue(plan, site)
+
+
+def _mover(call: Call, sources: np.ndarray) -> Callable[[], Any]:
+    """What does the work: all grains are read before one is written."""
+    assert call.src.memory is not None
+    data, targets = call.src.memory.bytes, call.targets
+    grains = data.reshape(-1, BLOCK) if call.grain == BLOCK else data.view(f"u{call.grain}")
+    first = int(targets[0])
+    if np.array_equal(targets, np.arange(first, first + targets.size)):  # one behind the other
+        return partial(np.take, grains, sources, 0, grains[first : first + targets.size], "clip")
+
+    def run() -> None:
+        grains[targets] = grains[sources]
+
+    return run
 
 
 def _check(core: Core, call: Call, starts: np.ndarray, site: Site) -> None:
