@@ -27,6 +27,8 @@ from .matmul_batch import BatchCalls
 from .matmul_link import link
 from .matmul_object import MatmulObject
 from .matmul_operands import MatmulType
+from .matmul_results import MatmulIterator as MatmulIterator
+from .matmul_results import MatrixOffset as MatrixOffset
 from .matmul_setup import SetupCalls
 
 

@@ -43,6 +43,7 @@ class Blocks:
     def __init__(self, product: Product, walk: Iterator[tuple[int, int]], parts: int = 0) -> None:
         self.product, self.walk, self.parts = product, walk, parts
         self.number = -1  # of the block computed last
+        self.last: tuple[int, int] | None = None  # that block, along M and N
         self.ahead = self.steps()
         self.open: list[tuple[int, int, int, int]] = []  # (along M, along N, number, buffer) not yet copied out
 
@@ -327,6 +328,7 @@ class MatmulObject:
             return False
         blocks.number += 1
         mi, ni, part = found
+        blocks.last = mi, ni
         if add:
             cut = layout.cut
             if part is not None or blocks.product.m > cut.base_m or blocks.product.n > cut.base_n:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError, LaunchError, NotSimulatedError, SimulatorWarning
+from ...hw.errors import ArgumentTypeError, ArgumentValueError, LaunchError, SimulatorWarning
 from ...hw.findings import Site, author, locate
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.limits import buffered
+from ..core.params import I32, Params
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from .matmul_object import MatmulObject, operand
@@ -185,9 +186,19 @@ class ResultCalls:
         self.state.single_master(operation)
         self.state.linked(operation).order("MTE2_V", author(1))
 
-    def get_offset_c(self) -> Any:
-        """Refused: the vendor reserves it, and no device answers. Page: GetOffsetC."""
-        raise NotSimulatedError("Matmul.get_offset_c", "reserved by the vendor: it has no result on any device")
+    def get_offset_c(self) -> MatrixOffset:
+        """Where the block that iterate has computed last lies in C. Page: GetOffsetC.
+
+        Device: reserved, its fields are 0 there; a kernel that goes through the front end cannot read them.
+        """
+        operation, state = "Matmul.get_offset_c", self.state
+        core = state.linked(operation).core
+        if state.blocks is None or state.blocks.last is None:
+            raise ArgumentValueError(operation, "no block of C has been computed", rule="iterate before it")
+        (mi, ni), cut, sizes = state.blocks.last, state.cuts(core, operation), state.sizes
+        row, column = mi * cut.base_m, ni * cut.base_n
+        height, width = min(cut.base_m, sizes.m - row), min(cut.base_n, sizes.n - column)
+        return MatrixOffset(row * (sizes.org_kc or sizes.org_n) + column, row, column, height, width)
 
     # ------------------------------------------------------------------ helpers
 
@@ -250,6 +261,18 @@ class ResultCalls:
             rule = f"{of}(..., sync=False) with its wait_ parameter before it"
             raise ArgumentValueError(operation, "nothing to wait for", rule=rule)
         way.wait(state.answers.pop(0))
+
+
+class MatrixOffset(Params):
+    """A block of C, in elements: `offset` of its first element from that of C, its row and column, its rows
+    (`height`) and columns (`width`). All int32. Page: GetOffsetC.
+    """
+
+    offset: int = I32()
+    row: int = I32()
+    col: int = I32()
+    height: int = I32()
+    width: int = I32()
 
 
 class MatmulIterator:

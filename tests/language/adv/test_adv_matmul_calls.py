@@ -86,6 +86,23 @@ def test_blocks_in_order_to_ub_and_to_global_memory(mdl: bool) -> None:
     np.testing.assert_array_equal(c, expected)
 
 
+def test_where_a_block_lies_in_c() -> None:
+    seen = []
+
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        operands(mm, a, b, bias)
+        while mm.iterate():
+            place = mm.get_offset_c()
+            seen.append((place.offset, place.row, place.col, place.height, place.width))
+            mm.get_tensor_c(c)
+
+    a, b, bias, expected = halves(40, 24, 16)
+    c = np.zeros((40, 24), np.float32)
+    run(how(calls), tiling(40, 24, 16, (32, 16, 16)), a, b, bias, c, cube=True)
+    np.testing.assert_array_equal(c, expected)
+    assert seen == [(0, 0, 0, 32, 16), (768, 32, 0, 8, 16), (16, 0, 16, 32, 8), (784, 32, 16, 8, 8)]
+
+
 def test_a_block_to_global_memory_and_to_ub_at_once() -> None:
     a, b, bias, expected = halves(16, 16)
 

@@ -67,6 +67,7 @@ OUT_OF_ORDER: dict[str, tuple[Calls, str]] = {
     "nothing to take": (calls(lambda mm, a, b, bias, c: mm.get_tensor_c(c)), "iterate before it"),
     "nothing to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_all()), "nothing to wait for"),
     "no batch to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_batch()), "nothing to wait for"),
+    "no block to place": (calls(lambda mm, *_: mm.get_offset_c()), "no block of C has been computed"),
     "no workspace": (calls(lambda mm, *_: mm.iterate(sync=False)), "set_workspace before"),
     "no block by sync": (calls(lambda mm, *_: mm.get_tensor_c(sync=True)), "where no tensor is given"),
     "no block": (calls(lambda mm, *_: mm.async_get_tensor_c(ub())), "no block waits to be taken"),
@@ -197,15 +198,6 @@ def test_a_policy_that_is_none() -> None:
 def test_results_of_bytes_need_factors() -> None:
     with refused(asc.ArgumentValueError, "int8 to float16 needs factors", "set_quant_scalar"):
         launch(calls(whole), c=(BYTE, BYTE, HALF, kind("int32")))
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [(lambda mm, *_: mm.get_offset_c(), "reserved by the vendor")],
-)  # fmt: skip
-def test_calls_that_are_not_simulated(call: Calls, words: str) -> None:
-    with refused(asc.NotSimulatedError, words):
-        launch(alone(call))
 
 
 OUTER = {"schedule_type": asc.ScheduleType.OUTER_PRODUCT}
