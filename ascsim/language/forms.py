@@ -266,6 +266,20 @@ def masked(
     scalar: Any = None,
 ) -> None:
     """Issue a call in mask form: registers from the call or as they are, the plan from the cache or new."""
+    asked = None
+    if mask.__class__ is times.__class__ is int and set_mask is True and row.scalar is None:
+        try:
+            asked = (row, mask, times, params.__class__, params.key, *[tensor.place for _, tensor in tensors[1:]])
+            where = tensors[0][1].place
+            core = where.core
+            rule, plan = where.plans[asked]
+        except (AttributeError, KeyError, TypeError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = rule
+                core.issue(plan, site)
+                return
     core = running(row.name)
     dst = tensors[0][1]
     lanes = lanes_of(dst.place.dtype) if isinstance(dst, LocalTensor) else REPEAT
@@ -283,6 +297,8 @@ def masked(
             if plan is not None:
                 places = tuple(where.live for where in places)  # type: ignore[union-attr]
                 places[0].keep((row, rule, count, key, places[1:]), plan)  # type: ignore[union-attr]
+        elif asked is not None:  # found where all operands are alive: it need not be checked again
+            places[0].keep(asked, (rule, plan))  # type: ignore[union-attr]
     if plan is not None:
         core.issue(plan, site)
 
