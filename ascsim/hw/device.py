@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import cache, spares
+from .arena import Arena
 from .cache_line import Cleaned, Line
 from .checks import Checks
 from .core import Core
@@ -16,7 +17,7 @@ from .cross import Cross
 from .ended import EndedCore
 from .errors import ArgumentValueError, SimulatorWarning
 from .findings import Site
-from .global_memory import Arena, GlobalArray
+from .global_memory import GlobalArray
 from .kernel_types import KERNEL_TYPES
 from .ledger import Ledger
 from .memory import Memory

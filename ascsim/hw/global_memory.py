@@ -5,8 +5,7 @@ source line in a steady loop are one Stretch however many turns it takes. Only w
 or stores may meet, is the log turned into a run map (`intervals`), which then takes every access.
 
 An array's bytes are the caller's until the kernel stores: from then on a block of our own, with padding behind it,
-takes the stores, and is filled from the caller's array as far as needed. Between arrays lies nothing: an address
-belongs to exactly one array or its padding.
+takes the stores, and is filled from the caller's array as far as needed.
 """
 
 from __future__ import annotations
@@ -18,64 +17,21 @@ import numpy as np
 from .intervals import Clash, RunMap
 from .memory import UNDEFINED
 from .partition import Access
+from .stretch import NOWHERE, Stretch
 
 if TYPE_CHECKING:
     from .instruction import Plan
 
-ALIGN = 512  # bytes; what the runtime of the device gives
 PADDING = 4096  # bytes behind every array; published kernels stray that far on small shapes
 ENDED = -1 - PADDING  # size of an array whose launch has ended: every access lies outside
-NOWHERE = 1 << 62  # no byte of any array
-
-
-class Stretch:
-    """Accesses that one plan makes at one line, whose start and number grow in equal steps.
-
-    `next_at` and `next_n` say what the next one must be; until the second access they are unknown (-1).
-    """
-
-    __slots__ = ("array", "at", "me", "n_step", "next_at", "next_n", "site", "step")
-
-    def __init__(self, array: GlobalArray | None, me: Access, at: int) -> None:
-        self.array, self.me, self.at = array, me, at  # the first access
-        self.site = me[2]
-        self.step = self.n_step = 0
-        self.next_at = self.next_n = -1
-
-    def second(self, me: Access, at: int) -> None:
-        """The second access, which fixes the steps."""
-        self.step, self.n_step = at - self.at, me[0] - self.me[0]
-        self.next_at, self.next_n = at + self.step, me[0] + self.n_step
-
-    def accesses(self) -> list[tuple[Access, int]]:
-        """The accesses with their start bytes, in order. Loop turns are known of the first alone."""
-        n, slot, site, plan, turn, serial, clock = self.me
-        count = (self.next_n - n) // self.n_step if self.n_step else 1
-        return [
-            ([n + k * self.n_step, slot, site, plan, -1 if k else turn, serial, clock], self.at + k * self.step)
-            for k in range(count)
-        ]
 
 
 class GlobalArray:
     """One array of a launch. `name` is the kernel's parameter, `address` its place in the arena."""
 
     __slots__ = (
-        "address",
-        "data",
-        "defined",
-        "high",
-        "index",
-        "lines",
-        "log",
-        "low",
-        "name",
-        "nbytes",
-        "owned",
-        "read_only",
-        "source",
-        "stores",
-        "write_only",
+        *("address", "data", "defined", "high", "index", "lines", "log", "low", "name", "nbytes", "owned", "read_only"),
+        *("source", "stores", "write_only"),
     )
 
     def __init__(self, name: str, address: int, source: memoryview, defined: bool = True) -> None:
@@ -236,30 +192,3 @@ class GlobalArray:
 
 def _agree(earlier: Access, a: int, b: int, write: bool) -> None:
     """For entries that are known not to conflict."""
-
-
-NO_STRETCH = Stretch(None, [0, 0, (None, -1), None, -1, -1, None], -1)
-
-
-class Arena:
-    """Addresses for arrays: aligned, padded, never reused within a launch."""
-
-    __slots__ = ("arrays", "top")
-
-    def __init__(self) -> None:
-        self.arrays: list[GlobalArray] = []
-        self.top = 1 << 40
-
-    def add(self, name: str, source: memoryview, defined: bool = True) -> GlobalArray:
-        """Give an array its place."""
-        array = GlobalArray(name, self.top, source, defined)
-        self.top += -(-(source.nbytes + PADDING) // ALIGN) * ALIGN
-        self.arrays.append(array)
-        return array
-
-    def at(self, address: int) -> GlobalArray | None:
-        """The array that owns an address, padding included."""
-        for array in self.arrays:
-            if array.address <= address < array.address + array.nbytes + PADDING:
-                return array
-        return None

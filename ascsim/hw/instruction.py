@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .global_memory import NO_STRETCH
 from .memory import Region, cells_of
 from .pipe import Pipe
+from .stretch import NO_STRETCH
 
 
 class GmShape:

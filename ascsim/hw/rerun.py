@@ -17,10 +17,10 @@ from .checks import Checks
 from .device import Device, Place
 from .errors import FoundError
 from .findings import Finding
-from .global_memory import NO_STRETCH
 from .instruction import Plan
 from .pipe import ALWAYS
 from .scheduler import Scheduler
+from .stretch import NO_STRETCH
 from .totals import CoreTotals
 from .variants import core_class
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from machine import MIX_AIV, Kernel, codes, device, run
 
+from ascsim.hw.arena import ALIGN, Arena
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentValueError, HazardError, MemoryFault
-from ascsim.hw.global_memory import ALIGN, PADDING, Arena
+from ascsim.hw.global_memory import PADDING
 from ascsim.hw.instruction import gm_shape
 
 
