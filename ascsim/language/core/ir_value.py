@@ -23,7 +23,6 @@ from .constexpr import ConstExpr
 from .dtype import DataType
 from .rounding import ROUND
 
-_new: Any = object.__new__
 _INTERN_LIMIT = 65536  # integer results of one type kept for reuse: indices, counts, offsets
 
 
@@ -178,11 +177,10 @@ class _Interned(dict[int, PlainValue]):
         self.cls, self.low, self.high, self.span = cls, dtype.low or 0, dtype.high or 0, 1 << (dtype.bitwidth or 0)
 
     def __missing__(self, number: int) -> PlainValue:
-        if number.__class__ is not int:
-            number = int(number)  # True, 1.0 and numpy.int8(1) find the entry of 1
+        number = int(number)  # True, 1.0 and numpy.int8(1) find the entry of 1
         if not self.low <= number <= self.high:
             return self[(number - self.low) % self.span + self.low]
-        scalar = _new(self.cls)
+        scalar = object.__new__(self.cls)
         scalar.v = number
         if len(self) >= _INTERN_LIMIT:
             self.clear()
