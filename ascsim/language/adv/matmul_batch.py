@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...hw.errors import ArgumentValueError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author
 from ..core.enums import LayoutMode
 from ..core.global_tensor import GlobalTensor
@@ -52,7 +52,7 @@ class BatchCalls(ResultCalls):
         tensor: Any,
         batch_a: Any = None,
         batch_b: Any = None,
-        en_sequential_write: Any = False,
+        en_sequential_write: Any = None,
         matrix_stride_a: Any = 0,
         matrix_stride_b: Any = 0,
         matrix_stride_c: Any = 0,
@@ -72,6 +72,8 @@ class BatchCalls(ResultCalls):
         en_sequential_write. Norm template, no quantisation. Page: IterateBatch.
         """
         operation, site, state = "Matmul.iterate_batch", author(1), self.state
+        if en_sequential_write is None:
+            raise ArgumentTypeError(operation, "is missing", operand="en_sequential_write", rule="True or False")
         way = state.linked(operation)
         state.single_master(operation)
         if state.batch is not None and not way.remote:  # the second form
@@ -168,6 +170,8 @@ class BatchCalls(ResultCalls):
         if tensor is None and rest and isinstance(rest[0], LocalTensor):
             tensor = rest.pop(0)
         names = ["batch_a", "batch_b", "en_sequential_write", "sync"]
+        for unknown in [*rest[len(names) :], *(name for name in named if name not in names)]:
+            raise ArgumentTypeError(operation, "is no argument", value=unknown, rule=", ".join(names))
         values = {
             "en_sequential_write": en_sequential_write,
             "sync": sync,

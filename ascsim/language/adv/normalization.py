@@ -78,11 +78,11 @@ def rmsnorm(
 
     def make(places: list[Place]) -> Plans | None:
         dtype = places[1].dtype
-        shape = _shape(tiling, dtype, basic)
+        shape, added = _shape(tiling, dtype, basic), element(epsilon, dtype)
         if not shape.rows:
             zero(core, "b_length * s_length of tiling", NAME, site)
             return None
-        return _plans(core, places, shape, basic, element(epsilon, dtype), temp_buffer, site)
+        return _plans(core, places, shape, basic, added, temp_buffer, site)
 
     tensors = tuple(zip(_OPERANDS, (dst, src, gamma), strict=True))
     plans = planned(core, NAME, tensors, _TYPES, given, make, site)

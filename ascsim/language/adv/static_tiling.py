@@ -32,8 +32,8 @@ def get_matmul_api_tiling(*args: Any, **kwargs: Any) -> MatmulApiStaticTiling:
     config = given["mm_cfg"]
     if not isinstance(config, MatmulConfig):
         raise ArgumentTypeError(NAME, "is no MatmulConfig", operand="mm_cfg", value=config)
-    for name in ("a_type", "b_type", "c_type"):
-        if not isinstance(given[name], MatmulType):
+    for name in ("a_type", "b_type", "c_type", "bias_type"):
+        if not isinstance(given[name], MatmulType) and (given[name] is not None or name != "bias_type"):
             raise ArgumentTypeError(NAME, "is no MatmulType", operand=name, value=given[name])
     machine = _machine()
     space = room(machine)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...hw.core import Core
 from ..core.ir_value import Int32, Int64, PlainValue, UInt64
-from ..core.place import report, running
+from ..core.place import index, report, running
 
 BLOCK_BYTES = 32
 ARCH_VERSION = 2201
@@ -79,9 +79,10 @@ def program_counter(frame: FrameType) -> int:
     return frame.f_lasti * 4
 
 
-def get_arch_version(core_version: Any = None) -> PlainValue:
+def get_arch_version(core_version: Any) -> PlainValue:
     """Number of the architecture, 2201 (int64). The argument is the vendor's out-parameter. Page: GetArchVersion."""
     running("get_arch_version")
+    index(core_version, "get_arch_version", "core_version")
     return Int64.pack(ARCH_VERSION)
 
 

@@ -10,7 +10,7 @@ from collections import deque as Line
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentValueError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author, place
 from ..core import ir_value
 from ..core.dtype import uint8
@@ -163,6 +163,7 @@ class Placement:
     def init_start_buf_handle(self, start_buf_handle: Any, num: Any, len: Any) -> None:
         """Announce `num` buffers of `len` bytes, to be placed by init_buf_handle. Page: InitStartBufHandle."""
         operation = "init_start_buf_handle"
+        natural(start_buf_handle, operation, "start_buf_handle")
         count = natural(num, operation, "num")
         most = BUFFERS if self.is_queue else 1
         if not 1 <= count <= most:
@@ -177,6 +178,9 @@ class Placement:
         """Place buffer `index` at byte `cur_pool_addr`; the last one readies the queue. Page: InitBufHandle."""
         operation, site = "init_buf_handle", author(1)
         number, start = natural(index, operation, "index"), natural(cur_pool_addr, operation, "cur_pool_addr")
+        natural(buf_handle, operation, "buf_handle")
+        if getattr(buf_pool, "title", "") != "TBufPool":
+            raise ArgumentTypeError(operation, "is no TBufPool", operand="buf_pool", value=buf_pool)
         pipe = running(operation).state.get("tpipe")
         if pipe is None or number not in self.unplaced:
             rule = "a TPipe, then init_start_buf_handle with a larger num"

@@ -78,7 +78,11 @@ class Divider:
         operation, site = f"{self.title}.init_buffer", author(1)
         target = que if que is not None else buf
         if isinstance(target, TBuf):
-            count, nbytes = 1, rounded(num if natural(num, operation, "num") else len, operation)
+            first, second = natural(num, operation, "num"), natural(len, operation, "len")
+            if first and second:
+                rule = "init_buffer(buf, bytes)"
+                raise ArgumentValueError(operation, "a TBuf is one buffer", operand="len", value=len, rule=rule)
+            count, nbytes = 1, rounded(first or second, operation)
         elif isinstance(target, TQueBind):
             count, nbytes = natural(num, operation, "num"), rounded(len, operation)
         else:

@@ -65,7 +65,7 @@ class TQueBind(Placement):
         """
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
-        if not self.plain or dtype.__class__ is not DataType:
+        if not self.plain or dtype.__class__ is not DataType or tensor is not None:
             return self._alloc_other(dtype, tensor, site)
         buffer = self.cursor
         if buffer.state:
@@ -138,7 +138,7 @@ class TQueBind(Placement):
         """
         frame = _getframe(1)
         site = (frame.f_code, frame.f_lasti)
-        if not self.line or dtype.__class__ is not DataType:
+        if not self.line or dtype.__class__ is not DataType or tensor is not None:
             dtype = self._deque_other(dtype, tensor, site)
             if dtype.__class__ is not DataType:
                 return dtype
@@ -296,6 +296,10 @@ class TQueBind(Placement):
 
     def _target(self, dtype: Any, tensor: Any, operation: str, site: Site) -> Any:
         """The element type or the tensor that alloc and deque were given, where depth and buffers allow it."""
+        if dtype is not None and tensor is not None:
+            raise ArgumentTypeError(
+                operation, "is given beside a data type", operand="tensor", value=tensor, rule="one"
+            )
         target = ir_value.unwrap(dtype if tensor is None else tensor)
         in_place = isinstance(target, LocalTensor)
         if not in_place and target.__class__ is not DataType:

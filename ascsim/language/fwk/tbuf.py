@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...hw.errors import ArgumentValueError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.dtype import DataType
@@ -16,7 +16,7 @@ from ..core.tensor import position as local_position
 from ..core.types import TensorShape
 from . import faults
 from .buffer import Buffer, Lease, Tensors
-from .placement import BLOCK, natural
+from .placement import BLOCK, logical, natural
 from .queue import TQueBind
 
 
@@ -66,19 +66,25 @@ class TBuf(TQueBind):
 
     def alloc_tensor(self, dtype: Any = None, tensor: LocalTensor | None = None) -> LocalTensor:
         """The whole buffer, as `get`."""
+        _alone(dtype, tensor, "alloc_tensor")
         return self._get(dtype, None, author(1))
 
     def deque(
         self, dtype: Any = None, src_user_pos: Any = None, dst_user_pos: Any = None, tensor: LocalTensor | None = None
     ) -> LocalTensor:
         """The whole buffer, as `get`."""
+        _alone(dtype, tensor, "deque")
+        _pair(src_user_pos, dst_user_pos, "deque")
         return self._get(dtype, None, author(1))
 
     def enque(self, tensor: LocalTensor, src_user_pos: Any = None, dst_user_pos: Any = None) -> None:
         """Does nothing, on the device too: a TBuf has no events."""
+        _local(tensor, "enque")
+        _pair(src_user_pos, dst_user_pos, "enque")
 
     def free_tensor(self, tensor: LocalTensor) -> None:
         """Does nothing, on the device too: a TBuf has no events."""
+        _local(tensor, "free_tensor")
 
     def _get(self, dtype: Any, len: Any, site: Site) -> LocalTensor:
         elements = 0 if len is None else natural(len, "get", "len")
@@ -102,3 +108,19 @@ class TBuf(TQueBind):
         fits = max(0, buffer.nbytes - offset) // dtype.size
         text = f"{self.label}: {nbytes} bytes from byte {offset} of a buffer of {buffer.nbytes} bytes"
         report(self.core, "OOB_BUF", f"{text}; at most {fits} elements of {dtype} fit", site, operation)
+
+
+def _alone(dtype: Any, tensor: Any, operation: str) -> None:
+    if dtype is not None and tensor is not None:
+        raise ArgumentTypeError(operation, "is given beside a data type", operand="tensor", value=tensor, rule="one")
+
+
+def _pair(src: Any, dst: Any, operation: str) -> None:
+    if src is not None or dst is not None:
+        logical(src, operation, "src_user_pos")
+        logical(dst, operation, "dst_user_pos")
+
+
+def _local(tensor: Any, operation: str) -> None:
+    if not isinstance(tensor, LocalTensor):
+        raise ArgumentTypeError(operation, "is no LocalTensor", operand="tensor", value=tensor)

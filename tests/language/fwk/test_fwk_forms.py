@@ -11,7 +11,7 @@ from ascsim.hw.errors import (
 )
 from ascsim.language.basic import add, duplicate
 from ascsim.language.core import ConstExpr, LocalTensor, TPosition, float16, float32
-from ascsim.language.fwk import TPipe, TQue, TQueBind
+from ascsim.language.fwk import TBuf, TBufPool, TPipe, TQue, TQueBind
 
 P = TPosition
 
@@ -153,8 +153,8 @@ def test_placed_by_hand():
         TPipe()
         queue = TQue(P.VECIN, 2)
         queue.init_start_buf_handle(0, 2, 64)
-        queue.init_buf_handle(None, 0, 0, 1024, 64)
-        queue.init_buf_handle(None, 1, 0, 4096, 50)
+        queue.init_buf_handle(TBufPool(P.VECIN), 0, 0, 1024, 64)
+        queue.init_buf_handle(TBufPool(P.VECIN), 1, 0, 4096, 50)
         a, b = queue.alloc_tensor(float32), queue.alloc_tensor(float32)
         assert [(t.place.start, t.place.nbytes) for t in (a, b)] == [(1024, 64), (4096, 64)]
         queue.free_tensor(a)
@@ -168,7 +168,7 @@ def test_placed_by_hand_incompletely():
         TPipe()
         queue = TQue(P.VECIN, 2)
         queue.init_start_buf_handle(0, 2, 64)
-        queue.init_buf_handle(None, 0, 0, 1024, 64)
+        queue.init_buf_handle(TBufPool(P.VECIN), 0, 0, 1024, 64)
         queue.alloc_tensor(float32)
 
     with pytest.raises(QueueError, match=r"QUE_NOT_INIT.*waits for init_buf_handle"):
@@ -180,7 +180,43 @@ def test_placed_by_hand_outside():
         TPipe()
         queue = TQue(P.VECIN, 2)
         queue.init_start_buf_handle(0, 1, 64)
-        queue.init_buf_handle(None, 0, 0, 196576, 64)
+        queue.init_buf_handle(TBufPool(P.VECIN), 0, 0, 196576, 64)
 
     with pytest.raises(MemoryFault, match=r"MEM_OVERFLOW.*bytes \[196576:196640\) of UB \(196608 bytes\)"):
+        run(body)
+
+
+# ---------------------------------------------------------------------- arguments too many
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda queue, room: queue.alloc_tensor(float32, 1), "alloc_tensor: tensor = 1: is given beside a data type"),
+        (lambda queue, room: queue.deque(float32, tensor=1), "deque: tensor = 1: is given beside a data type"),
+        (lambda queue, room: room.alloc_tensor(float32, 1), "alloc_tensor: tensor = 1: is given beside a data type"),
+        (lambda queue, room: room.enque(3), "enque: tensor = 3: is no LocalTensor"),
+        (lambda queue, room: room.enque(room.get(float32), 1), "enque: dst_user_pos"),
+        (lambda queue, room: room.deque(float32, 1), "deque: dst_user_pos"),
+        (lambda queue, room: room.free_tensor(3), "free_tensor: tensor = 3: is no LocalTensor"),
+        (lambda queue, room: queue.init_buf_handle(None, 0, 0, 0, 64), "buf_pool: is no TBufPool"),
+        (lambda queue, room: queue.init_start_buf_handle("x", 1, 64), "start_buf_handle = 'x'"),
+    ],
+)
+def test_what_a_call_does_not_take(call, text):
+    def body():
+        pipe, queue = made(P.VECIN, 1)
+        room = TBuf(P.VECCALC)
+        pipe.init_buffer(room, 64)
+        call(queue, room)
+
+    with pytest.raises((ArgumentTypeError, ArgumentValueError), match=text):
+        run(body)
+
+
+def test_a_tbuf_is_one_buffer():
+    def body():
+        TPipe().init_buffer(TBuf(P.VECCALC), 1, 64)
+
+    with pytest.raises(ArgumentValueError, match="init_buffer: len = 64: a TBuf is one buffer"):
         run(body)
