@@ -15,7 +15,7 @@ from ascsim.language.core import GlobalAddress, GlobalTensor, HardEvent, LocalTe
 from ascsim.language.core import dtype as dt
 from ascsim.language.core.place import running
 
-KERNEL_TYPE = {"aiv": 0, "aic": 1, "mix": 7}
+KERNEL_TYPE = {"aiv": 0, "aic": 1, "mix_aiv": 4, "mix": 7}
 FREE = Checks.off()
 
 

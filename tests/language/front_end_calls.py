@@ -1,82 +1,8 @@
-"""Calls of the API that pyasc's front end accepts and refuses: one table for both sides of `test_front_end`.
-
-`ACCEPTED` and `REFUSED` hold argument texts by name; the operands that they mention are made by the lines of
-`OPERANDS`. A call is accepted if no rule about its arguments stands against it: their number, names and kinds, and
-(where pyasc looks at them) element types.
-"""
+"""Calls of functions of the API that pyasc's front end accepts and refuses: rows of `front_end_table`."""
 
 from __future__ import annotations
 
-import ast
-import re
-
-_NAME = re.compile(r"(?<![\w.'])[a-z]\w*")
-_UB = [("f", "float32"), ("h", "float16"), ("i", "int32"), ("s", "int16"), ("u", "uint32"), ("w", "uint16")]
-_UB += [("y", "uint8"), ("c", "int8"), ("q", "uint64")]
-
-# Operand and the line that makes it; a line may mention operands above it.
-OPERANDS: dict[str, str] = {
-    f"{letter}{n}": f"asc.LocalTensor(asc.{dtype}, asc.TPosition.VECCALC, {4096 * (4 * row + n)}, 256)"
-    for row, (letter, dtype) in enumerate(_UB)
-    for n in range(4)
-}
-OPERANDS |= {
-    "gf": "asc.GlobalTensor()",
-    "gi": "asc.GlobalTensor()",
-    "gq": "asc.GlobalTensor()",
-    "a1": "asc.LocalTensor(asc.float16, asc.TPosition.A1, 0, 2048)",
-    "b1": "asc.LocalTensor(asc.float16, asc.TPosition.B1, 8192, 2048)",
-    "c1": "asc.LocalTensor(asc.float32, asc.TPosition.C1, 16384, 256)",
-    "a2": "asc.LocalTensor(asc.float16, asc.TPosition.A2, 0, 1024)",
-    "b2": "asc.LocalTensor(asc.float16, asc.TPosition.B2, 0, 1024)",
-    "c2": "asc.LocalTensor(asc.float32, asc.TPosition.C2, 0, 64)",
-    "co1": "asc.LocalTensor(asc.float32, asc.TPosition.CO1, 0, 1024)",
-    "b1c": "asc.LocalTensor(asc.int8, asc.TPosition.B1, 32768, 2048)",
-    "b1b": "asc.LocalTensor(asc.uint8, asc.TPosition.B1, 65536, 2048)",
-    "a2c": "asc.LocalTensor(asc.int8, asc.TPosition.A2, 0, 2048)",
-    "b2c": "asc.LocalTensor(asc.int8, asc.TPosition.B2, 0, 2048)",
-    "co1i": "asc.LocalTensor(asc.int32, asc.TPosition.CO1, 0, 1024)",
-    "unary": "asc.UnaryRepeatParams()",
-    "binary": "asc.BinaryRepeatParams()",
-    "narrow": "asc.BinaryRepeatParams(1, 1, 1, 4, 8, 8)",
-    "copying": "asc.DataCopyParams(1, 8, 0, 0)",
-    "padded": "asc.DataCopyExtParams(1, 32, 0, 0, 0)",
-    "padding": "asc.DataCopyPadExtParams(asc.float32, False, 0, 0, 0.0)",
-    "gathering": "asc.GatherMaskParams(1, 1, 8, 0)",
-    "blocks": "asc.GatherRepeatParams(1, 8)",
-    "filling": "asc.BrcbRepeatParams(1, 8)",
-    "lists": "asc.MrgSortSrcList(asc.float32, f1, f2, f3, f3)",
-    "merging": "asc.MrgSort4Info([8, 8, 8, 8], False, 15, 1)",
-    "halves": "asc.TransDataTo5HDParams(False, False, 1, 0, 0)",
-    "axes": "asc.TransposeParamsExt(1, 16, 4, 4, asc.TransposeType.TRANSPOSE_NCHW2NHWC)",
-    "scales": "asc.VdeqInfo([1.0] * 16, [0] * 16, [1] * 16)",
-    "loading": "asc.LoadData2DParams(0, 1, 0, 0, 0, False, 0)",
-    "turning": "asc.LoadData2dTransposeParams(0, 1, 0, 0, 0, 0)",
-    "constant": "asc.InitConstValueParams(1, 1, 0, 0)",
-    "product": "asc.MmadParams(16, 16, 16, True, 0, False, False, False)",
-    "onto": "asc.MmadParams(unit_flag=0, cmatrix_source=False, cmatrix_init_val=False)",
-    "storing": "asc.FixpipeParamsV220(16, 16, 16, 16, False)",
-    "layout": "asc.FixpipeConfig(asc.CO2Layout.ROW_MAJOR)",
-    "shape": "asc.ShapeInfo(asc.array(asc.uint32, [8, 8]))",
-    "watch": "asc.CheckLocalMemoryIAParam(0, 0, 64, False, True, False, False, True)",
-    "repeated": "asc.LoadDataRepeatParam(0, 1, 0)",
-    "soft": "asc.adv.SoftmaxTiling()",
-    "norm": "asc.adv.RmsNormTiling()",
-    "address": "gq.get_phy_addr()",
-}
-
-ACCEPTED: dict[str, list[str]] = {}
-REFUSED: dict[str, list[str]] = {}
-FIRST: list[str] = []  # of each row of names: the one whose calls are also tried with one thing wrong at a time
-
-
-def _rows(names: str, accepted: list[str], refused: list[str]) -> None:
-    """The calls of a group of names; all of them for the first, some for the others, which are made alike."""
-    first, *others = names.split()
-    FIRST.append(first)
-    ACCEPTED[first], REFUSED[first] = accepted, refused
-    for name in others:
-        ACCEPTED[name], REFUSED[name] = accepted[:4], refused[:5]
+from front_end_table import ACCEPTED, AFTER, BEFORE, KIND, REFUSED, rows
 
 
 def _binary(names: str, operands: str, params: str = "binary") -> None:
@@ -84,7 +10,7 @@ def _binary(names: str, operands: str, params: str = "binary") -> None:
     forms += [f"mask=64, repeat_times=1, repeat_params={params}", f"64, 1, {params}, is_set_mask=True"]
     wrong = ["", "'64'", "64, 1", "64, 1, 1", "64, 1, unary", "lanes=64", "64.5", "count=64, mask=64", operands]
     wrong += [f"64, 1, {params}, True, True", f"mask=64, repeat_times='1', repeat_params={params}"]
-    _rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
+    rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
     dst, first, second = operands.split(", ")
     for name in names.split():
         REFUSED[name] = [
@@ -99,7 +25,7 @@ def _unary(names: str, operands: str) -> None:
     forms = ["64", "count=64", "64, 1, unary", "[1, 0], 1, unary", "[1, 0], 1, unary, False"]
     forms += ["mask=64, repeat_times=1, repeat_params=unary", "64, 1, unary, is_set_mask=True"]
     wrong = ["", "'64'", "64, 1", "64, 1, 1", "64, 1, binary", "lanes=64", "64.5", "64, 1, unary, True, True"]
-    _rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
+    rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
     dst, src = operands.split(", ")
     for name in names.split():
         REFUSED[name] = [*REFUSED[name], f"{dst}, 3, 64", f"{dst}, None, 64", f"3, {src}, 64"]
@@ -131,12 +57,12 @@ _unary("abs exp ln reciprocal relu rsqrt sqrt", "f0, f1")
 _unary("bitwise_not", "s0, s1")
 _with_scalar("adds muls maxs mins leaky_relu axpy", "f0, f1", "2.0")
 _with_scalar("shift_left shift_right", "i0, i1", "2")
-_rows(
+rows(
     "duplicate",
     ["f0, 1.0, 64", "f0, 1, 64", "f0, 1.0, 64, 1, 1, 8", "f0, 1.0, [1, 0], 1, 1, 8", "f0, 1.0, 64, 1, 1, 8, False"],
     ["f0, 1.0", "f0, 'x', 64", "f0, f1, 64", "3, 1.0, 64", "f0, 1.0, 64, 1, 1", "f0, 1.0, '64'", "f0, 1.0, lanes=64"],
 )
-_rows(
+rows(
     "cast",
     [
         "h0, f1, asc.RoundMode.CAST_RINT, 64",
@@ -153,12 +79,12 @@ _rows(
         "h0, f1, asc.RoundMode.CAST_RINT, 64, 1",
     ],
 )
-_rows(
+rows(
     "cast_deq",
     ["h0, i1, 64", "h0, i1, 64, 1, unary", "h0, i1, [1, 0], 1, unary, False", "h0, i1, count=64"],
     ["h0, i1", "h0, 3, 64", "h0, i1, '64'", "h0, i1, 64, 1", "3, i1, 64"],
 )
-_rows(
+rows(
     "compare",
     [
         "y0, f1, f2, asc.CMPMODE.LT, 64",
@@ -177,7 +103,7 @@ _rows(
         "y0, f1, f2, asc.CMPMODE.LT, 64, 1, unary",
     ],
 )
-_rows(
+rows(
     "compare_scalar",
     [
         "y0, f1, 1.0, asc.CMPMODE.LT, 64",
@@ -193,7 +119,7 @@ _rows(
         "y0, 3, 1.0, asc.CMPMODE.LT, 64",
     ],
 )
-_rows(
+rows(
     "select",
     [
         "f0, y1, f2, f3, asc.SelMode.VSEL_TENSOR_TENSOR_MODE, 64",
@@ -210,7 +136,7 @@ _rows(
     ],
 )
 _strides = "1, 1, 8"
-_rows(
+rows(
     "block_reduce_max block_reduce_min block_reduce_sum",
     [
         f"f0, f1, 1, 64, {_strides}",
@@ -226,22 +152,22 @@ _rows(
         f"f0, f1, 1, 64, {_strides}, lanes=3",
     ],
 )
-_rows(
+rows(
     "pair_reduce_sum",
     [f"f0, f1, 1, 64, {_strides}", f"f0, f1, 1, [1, 0], {_strides}, False"],
     ["f0, f1, 1, 64, 1, 1", f"f0, f1, 1, '64', {_strides}", f"f0, 3, 1, 64, {_strides}", f"f0, f1, f2, 64, {_strides}"],
 )
-_rows(
+rows(
     "repeat_reduce_sum",
     ["f0, f1, 1, 64, 1, 1, 1, 8", "f0, f1, 1, 64, 1, 1, 1, 8, True"],
     ["f0, f1, 1, 64, 1, 1, 1", "f0, f1, 1, '64', 1, 1, 1, 8", "f0, 3, 1, 64, 1, 1, 1, 8"],
 )
-_rows(
+rows(
     "whole_reduce_sum",
     [f"f0, f1, 64, 1, {_strides}", f"f0, f1, [1, 0], 1, {_strides}, False"],
     ["f0, f1, 64, 1, 1, 1", f"f0, f1, '64', 1, {_strides}", f"f0, 3, 64, 1, {_strides}", f"f0, f1, 64, f2, {_strides}"],
 )
-_rows(
+rows(
     "whole_reduce_max whole_reduce_min",
     [
         f"f0, f1, 64, 1, {_strides}",
@@ -250,27 +176,27 @@ _rows(
     ],
     ["f0, f1, 64, 1, 1, 1", f"f0, f1, '64', 1, {_strides}", f"f0, 3, 64, 1, {_strides}", f"f0, f1, 64, f2, {_strides}"],
 )
-_rows(
+rows(
     "reduce_sum",
     ["f0, f1, f2, 64", "f0, f1, f2, count=64", "f0, f1, f2, 64, 1, 8", "f0, f1, f2, [1, 0], 1, 8"],
     ["f0, f1, f2", "f0, f1, 64", "f0, f1, f2, '64'", "f0, f1, f2, 64, 1", "f0, 3, f2, 64", "f0, f1, f2, lanes=64"],
 )
-_rows(
+rows(
     "reduce_max reduce_min",
     ["f0, f1, f2, 64", "f0, f1, f2, 64, True", "f0, f1, f2, 64, 1, 8", "f0, f1, f2, [1, 0], 1, 8, True"],
     ["f0, f1, f2", "f0, f1, 64", "f0, f1, f2, '64'", "f0, 3, f2, 64", "f0, f1, f2, lanes=64"],
 )
-_rows(
+rows(
     "gather",
     ["f0, f1, u2, 0, 64", "f0, f1, u2, 0, 64, 1, 8", "f0, f1, u2, 0, [1, 0], 1, 8"],
     ["f0, f1, u2, 0", "f0, f1, u2, 64, 1, 8", "f0, f1, 3, 0, 64", "f0, f1, u2, '0', 64", "3, f1, u2, 0, 64"],
 )
-_rows(
+rows(
     "gatherb",
     ["u0, u1, u2, 1, blocks"],
     ["u0, u1, u2, 1", "u0, u1, u2, blocks", "u0, u1, 3, 1, blocks", "u0, u1, u2, '1', blocks"],
 )
-_rows(
+rows(
     "gather_mask",
     [
         "f0, f1, 1, False, 0, gathering",
@@ -284,13 +210,13 @@ _rows(
         "f0, f1, 1, False, 0, unary",
     ],
 )
-_rows("brcb", ["f0, f1, 1, filling"], ["f0, f1, 1", "f0, f1, filling", "f0, 3, 1, filling", "f0, f1, '1', filling"])
-_rows(
+rows("brcb", ["f0, f1, 1, filling"], ["f0, f1, 1", "f0, f1, filling", "f0, 3, 1, filling", "f0, f1, '1', filling"])
+rows(
     "scatter",
     [],
     ["f0, f1, u2, 0", "f0, f1, 3, 0, 64", "f0, f1, u2, '0', 64"],
 )
-_rows(
+rows(
     "bilinear_interpolation",
     ["h0, h1, u2, h2, 128, 1, False, 1, 128, 1, y3"],
     [
@@ -299,7 +225,7 @@ _rows(
         "h0, h1, u2, h2, '128', 1, False, 1, 128, 1, y3",
     ],
 )
-_rows(
+rows(
     "transpose",
     ["h0, h1", "f0, f1, y2, axes"],
     ["h0", "h0, 3", "3, h1", "h0, h1, y2", "f0, f1, 3, axes", "f0, f1, y2, unary", "f0, f1, f2, axes", "h0, f1"],
@@ -310,20 +236,18 @@ def _sixteen(name: str) -> str:
     return "[" + ", ".join(f"{name}[{16 * i}]" for i in range(16)) + "]"
 
 
-_rows(
+rows(
     "trans_data_to_5hd",
     [f"{_sixteen('h0')}, {_sixteen('h1')}, halves"],
     ["q0, q1", "q0, 3, halves", "f0, f1, halves", "q0, q1, 3"],
 )
-_rows(
-    "sort32", ["f0, f1, u2, 1"], ["f0, f1, u2", "f0, f1, 3, 1", "f0, f1, u2, '1'", "3, f1, u2, 1", "f0, f1, u2, 1, 1"]
-)
-_rows(
+rows("sort32", ["f0, f1, u2, 1"], ["f0, f1, u2", "f0, f1, 3, 1", "f0, f1, u2, '1'", "3, f1, u2, 1", "f0, f1, u2, 1, 1"])
+rows(
     "sort",
     ["f0, f1, u2, f3, 1", "f0, f1, u2, f3, 1, True", "f0, f1, u2, f3, 1, is_full_sort=True"],
     ["f0, f1, u2, f3", "f0, f1, u2, 3, 1", "f0, f1, u2, f3, '1'", "f0, f1, u2, f3, 1, no_such=1"],
 )
-_rows(
+rows(
     "mrg_sort",
     [
         "f0, lists, merging",
@@ -332,19 +256,19 @@ _rows(
     ],
     ["f0, lists", "3, lists, merging", "f0, lists, unary", "f0, lists, [8, 8, 8, 8], [0, 0, 0, 0], 15"],
 )
-_rows("get_sort_len", ["64"], ["", "'64'", "64, 1"])
-_rows("get_sort_offset", ["64"], ["", "'64'", "64, 1"])
-_rows(
+rows("get_sort_len", ["64"], ["", "'64'", "64, 1"])
+rows("get_sort_offset", ["64"], ["", "'64'", "64, 1"])
+rows(
     "copy",
     ["f0, f1, 64, 1, asc.CopyRepeatParams(1, 1, 8, 8)"],
     ["f0, f1, 64, 1", "f0, 3, 64, 1, asc.CopyRepeatParams(1, 1, 8, 8)"],
 )
-_rows(
+rows(
     "data_copy",
     ["f0, gf, 64", "gf, f0, 64", "f0, gf, copying", "f0, gf, count=64", "f0, gf, repeat_params=copying"],
     ["f0, gf", "f0, 64", "f0, 3, 64", "f0, gf, '64'", "f0, gf, unary", "f0, gf, lanes=64", "f0, gf, 64, 1, 1, 1"],
 )
-_rows(
+rows(
     "data_copy_pad",
     ["f0, gf, padded, padding", "gf, f0, padded", "f0, gf, data_copy_params=padded, pad_params=padding"],
     [
@@ -356,27 +280,28 @@ _rows(
         "f0, gf, padded, padding, 1",
     ],
 )
-_rows("set_pad_value", ["1", "1, asc.TPosition.VECIN"], ["", "'x'", "1, 'VECIN'", "1, asc.TPosition.VECIN, 1"])
-_rows("set_deq_scale", ["1.0", "1.0, 0, True", "q0, scales"], ["", "'x'", "1.0, 0", "q0", "q0, 3"])
-_rows("set_cmp_mask get_cmp_mask", ["y0"], ["", "3", "y0, 1"])
-_rows(
+rows("set_pad_value", ["1", "1, asc.TPosition.VECIN"], ["", "'x'", "1, 'VECIN'", "1, asc.TPosition.VECIN, 1"])
+rows("set_deq_scale", ["1.0", "1.0, 0, True", "q0, scales"], ["", "'x'", "1.0, 0", "q0", "q0, 3"])
+rows("set_cmp_mask get_cmp_mask", ["y0"], ["", "3", "y0, 1"])
+rows(
     "set_mask_count set_mask_norm reset_mask init_soc_state set_atomic_none metrics_prof_start metrics_prof_stop",
     [""],
     ["1", "no_such=1"],
 )
-_rows(
+rows(
     "get_block_idx get_block_num get_sub_block_idx get_sub_block_num get_task_ratio get_data_block_size_in_bytes "
     "get_system_cycle get_program_counter get_icache_preload_status ascend_is_aic ascend_is_aiv",
     [""],
     ["1", "no_such=1"],
 )
-_rows(
-    "get_gather_mask_remain_count get_mrg_sort_result get_store_atomic_config get_sys_workspace get_tpipe_ptr trap",
-    [],
+rows(
+    "get_gather_mask_remain_count get_mrg_sort_result get_store_atomic_config get_sys_workspace get_tpipe_ptr",
+    [""],
     ["1", "no_such=1"],
 )
-_rows("get_arch_version", [], ["1, 2", "no_such=1"])
-_rows(
+rows("trap", [], ["1", "no_such=1"])
+rows("get_arch_version", ["3"], ["", "'x'", "1, 2", "no_such=1"])
+rows(
     "set_vector_mask",
     ["64, dtype=asc.float32, mode=asc.MaskMode.NORMAL", "0, 1, dtype=asc.float32, mode=asc.MaskMode.NORMAL"],
     [
@@ -386,37 +311,45 @@ _rows(
         "64, dtype=3, mode=asc.MaskMode.NORMAL",
     ],
 )
-_rows(
+rows(
     "set_atomic_add set_atomic_max set_atomic_min set_atomic_type",
     ["asc.float32"],
     ["", "3", "'float32'", "asc.float32, 1"],
 )
-_rows(
+rows(
     "set_store_atomic_config",
     ["asc.AtomicDtype.ATOMIC_F32, asc.AtomicOp.ATOMIC_SUM"],
     ["", "asc.AtomicDtype.ATOMIC_F32", "'x', 'y'"],
 )
-_rows("set_hf32_mode set_hf32_trans_mode set_mm_layout_transform", ["True"], ["", "'x'", "True, 1"])
-_rows(
+rows("set_hf32_mode set_hf32_trans_mode set_mm_layout_transform", ["True"], ["", "'x'", "True, 1"])
+rows(
     "set_flag wait_flag",
     ["asc.HardEvent.V_MTE3, 0", "asc.HardEvent.V_MTE3", "event=asc.HardEvent.V_MTE3, event_id=0"],
     ["", "'V_MTE3', 0", "asc.HardEvent.V_MTE3, 'x'", "asc.HardEvent.V_MTE3, 0, 0"],
 )
-_rows("pipe_barrier", ["asc.PipeID.PIPE_V"], ["", "'V'", "asc.PipeID.PIPE_V, 1"])
-_rows("data_sync_barrier", ["asc.MemDsbT.ALL"], ["", "'ALL'", "asc.MemDsbT.ALL, 1"])
-_rows("cross_core_set_flag", [], ["0", "0, 0", "'0', 0, asc.PipeID.PIPE_MTE3", "0, 0, 'x'"])
-_rows("cross_core_wait_flag", [], ["", "'0'", "0, 0, 'x'"])
-_rows("sync_all", [], ["gi, 3", "1, 2, 3, 4, 5"])
-_rows("ib_set ib_wait", [], ["gi, i0, 0", "gi, 3, 0, 0", "gi, i0, 'x', 0"])
-_rows("notify_next_block wait_pre_block", [], ["gi", "gi, 3", "3, i0", "gi, i0, 1"])
-_rows(
+rows("pipe_barrier", ["asc.PipeID.PIPE_V"], ["", "'V'", "asc.PipeID.PIPE_V, 1"])
+rows("data_sync_barrier", ["asc.MemDsbT.ALL"], ["", "'ALL'", "asc.MemDsbT.ALL, 1"])
+rows(
+    "cross_core_set_flag",
+    ["0, 0, asc.PipeID.PIPE_MTE2", "flag_id=0, mode_id=0, pipe=asc.PipeID.PIPE_MTE2"],
+    ["0", "0, 0", "'0', 0, asc.PipeID.PIPE_MTE3", "0, 0, 'x'"],
+)
+rows(
+    "cross_core_wait_flag",
+    ["0, 0, asc.PipeID.PIPE_MTE2", "flag_id=0, mode_id=0, pipe=asc.PipeID.PIPE_MTE2"],
+    ["", "'0'", "0, 0, 'x'"],
+)
+rows("sync_all", ["", "True", "is_aiv_only=True", "gi, i0", "gi, i0, 1", "gi, i0, 1, True"], ["gi, 3", "1, 2, 3, 4, 5"])
+rows("ib_set ib_wait", ["gi, i0, 0, 0", "gi, i0, 0, 0, True"], ["gi, i0, 0", "gi, 3, 0, 0", "gi, i0, 'x', 0"])
+rows("notify_next_block wait_pre_block", ["gi, i0"], ["gi", "gi, 3", "3, i0", "gi, i0, 1"])
+rows(
     "data_cache_clean_and_invalid",
     ["asc.CacheLine.SINGLE_CACHE_LINE, gf"],
     ["gf", "asc.CacheLine.SINGLE_CACHE_LINE", "asc.CacheLine.SINGLE_CACHE_LINE, 3", "'x', gf"],
 )
-_rows("data_cache_preload", ["gq, 0"], ["gq", "3, 0", "gq, 'x'", "gq, 0, 1"])
-_rows("icache_preload", ["1"], ["", "'x'", "1, 2"])
-_rows(
+rows("data_cache_preload", ["gq, 0"], ["gq", "3, 0", "gq, 'x'", "gq, 0, 1"])
+rows("icache_preload", ["1"], ["", "'x'", "1, 2"])
+rows(
     "scalar_cast",
     ["1.5, asc.int32, asc.RoundMode.CAST_RINT"],
     [
@@ -426,66 +359,58 @@ _rows(
         "1.5, asc.int32, 'x'",
     ],
 )
-_rows("scalar_count_leading_zero count_bits_cnt_same_as_sign_bit", ["3"], ["", "'x'", "3, 1"])
-_rows("scalar_get_count_of_value scalar_get_sff_value", ["3, 1"], ["3", "'x', 1", "3, 'x'", "3, 1, 1"])
-_rows(
+rows("scalar_count_leading_zero count_bits_cnt_same_as_sign_bit", ["3"], ["", "'x'", "3, 1"])
+rows("scalar_get_count_of_value scalar_get_sff_value", ["3, 1"], ["3", "'x', 1", "3, 'x'", "3, 1, 1"])
+rows(
     "dump_tensor", ["f0, 1, 32", "f0, 1, 32, shape", "gf, 1, 32"], ["f0, 1", "3, 1, 32", "f0, 'x', 32", "f0, 1, 32, 3"]
 )
-_rows("dump_acc_chk_point", ["f0, 1, 0, 32"], ["f0, 1, 0", "3, 1, 0, 32", "f0, 'x', 0, 32"])
-_rows("printf", ["'text'", "'%d', 3"], ["", "3"])
-_rows("print_time_stamp", ["65577"], ["", "'x'", "65577, 1"])
-_rows("set_hccl_context", [], ["0", "'x', 1"])
-_rows("get_hccl_context", [], ["", "'x'"])
-_rows("set_sys_workspace", [], ["", "3"])
-_rows("check_local_memory_ia", [], ["", "3"])
-_rows("mrg_sort4", [], ["f0, lists", "f0, 3, merging"])
-_rows("rp_sort16", [], ["h0, h1", "h0, 3, 1"])
-_rows("proposal_concat proposal_extract", [], ["h0, h1, 1", "h0, 3, 1, 1"])
-_rows("number", ["3, asc.int32", "0.5, asc.float32"], ["3", "'x', asc.int32", "3, 3"])
-_rows("ceildiv", ["7, 2"], ["7", "'x', 2", "7, 2, 1"])
-_rows("static_assert", ["True", "True, 'text'"], ["", "False"])
-_rows("property", ["asc.ONE_BLK_SIZE"], ["", "3"])
-_rows("get_shape_size", ["shape"], ["", "3"])
-_rows("array", ["asc.int32, 4", "asc.int32, [1, 2]", "asc.int32, 4, 0"], ["", "asc.int32", "3, 4"])
-_rows("inline", [], ["", "3"])
+rows("dump_acc_chk_point", ["f0, 1, 0, 32"], ["f0, 1, 0", "3, 1, 0, 32", "f0, 'x', 0, 32"])
+rows("printf", ["'text'", "'%d', 3"], ["", "3"])
+rows("print_time_stamp", ["65577"], ["", "'x'", "65577, 1"])
+rows("set_hccl_context", ["0, x"], ["0", "'x', 1"])
+rows("get_hccl_context", ["0"], ["", "'x'"])
+rows("set_sys_workspace", ["x"], ["", "3"])
+rows("check_local_memory_ia", ["watch"], ["", "3"])
+rows("mrg_sort4", [], ["f0, lists", "f0, 3, merging"])
+rows("rp_sort16", [], ["h0, h1", "h0, 3, 1"])
+rows("proposal_concat proposal_extract", [], ["h0, h1, 1", "h0, 3, 1, 1"])
+rows("number", ["3, asc.int32", "0.5, asc.float32"], ["3", "'x', asc.int32", "3, 3"])
+rows("ceildiv", ["7, 2"], ["7", "'x', 2", "7, 2, 1"])
+rows("static_assert", ["True", "True, 'text'"], ["", "False"])
+rows("property", ["asc.ONE_BLK_SIZE"], ["", "3"])
+rows("get_shape_size", ["shape"], ["", "3"])
+rows("array", ["asc.int32, 4", "asc.int32, [1, 2]", "asc.int32, 4, 0"], ["", "asc.int32", "3, 4"])
+rows("inline", [], ["", "3"])
 # --- the cube ---------------------------------------------------------------------------------------------------------
-_rows("load_data", ["a2, a1, loading", "a2, a1, params=loading"], ["a2, a1", "a2, a1, unary", "a2, a1, loading, 1"])
-_rows(
+rows("load_data", ["a2, a1, loading", "a2, a1, params=loading"], ["a2, a1", "a2, a1, unary", "a2, a1, loading, 1"])
+rows(
     "load_data_with_transpose", ["b2, b1, turning"], ["b2, b1", "b2, 3, turning", "b2, b1, unary", "b2, b1, turning, 1"]
 )
-_rows("load_data_with_sparse", ["b2c, b1c, b1b, loading"], ["b2c, b1c, b1b", "b2c, b1c, 3, loading"])
-_rows(
+rows("load_data_with_sparse", ["b2c, b1c, b1b, loading"], ["b2c, b1c, b1b", "b2c, b1c, 3, loading"])
+rows(
     "mmad",
     ["co1, a2, b2, product", "co1, a2, b2, c2, onto", "co1, a2, b2, params=product"],
     ["co1, a2, b2", "co1, a2, 3, product", "co1, a2, b2, unary", "co1, a2, b2, c2, product, 1"],
 )
-_rows("mmad_with_sparse", ["co1i, a2c, b2c, product"], ["co1i, a2c, b2c", "co1i, a2c, 3, product"])
-_rows(
+rows("mmad_with_sparse", ["co1i, a2c, b2c, product"], ["co1i, a2c, b2c", "co1i, a2c, 3, product"])
+rows(
     "fixpipe",
     ["gf, co1, storing", "gf, co1, storing, layout", "gf, co1, storing, config=layout"],
     ["gf, co1", "gf, 3, storing", "gf, co1, unary", "gf, co1, storing, unary", "3, co1, storing"],
 )
-_rows("set_fix_pipe_pre_quant_flag", ["1"], ["", "'x'", "1, 2"])
-_rows("set_load_data_boundary", ["1024"], ["", "'x'", "1024, 1"])
-_rows("set_load_data_repeat", ["repeated"], ["", "3"])
-_rows("set_load_data_padding_value", ["1"], ["", "'x'", "1, 2"])
-_rows("init_const_value", [], ["a1", "3, constant"])
-_rows("set_aipp_functions", [], ["", "gf"])
-_rows("load_image_to_local", [], ["a1", "a1, 3, 3, 3"])
-CUBE = {
+rows("set_fix_pipe_pre_quant_flag", ["1"], ["", "'x'", "1, 2"])
+rows("set_load_data_boundary", ["1024"], ["", "'x'", "1024, 1"])
+rows("set_load_data_repeat", ["repeated"], ["", "3"])
+rows("set_load_data_padding_value", ["1"], ["", "'x'", "1, 2"])
+rows("init_const_value", ["a1, constant"], ["a1", "3, constant"])
+rows(
     "set_aipp_functions",
-    "load_image_to_local",
-    "load_data",
-    "load_data_with_transpose",
-    "load_data_with_sparse",
-    "mmad",
-    "mmad_with_sparse",
-    "fixpipe",
-}
-CUBE |= {"set_fix_pipe_pre_quant_flag", "set_load_data_boundary", "set_load_data_repeat", "set_load_data_padding_value"}
-CUBE |= {"init_const_value", "set_hf32_mode", "set_hf32_trans_mode", "set_mm_layout_transform"}
+    ["gu, asc.AippInputFormat.RGB888_U8, aipp"],
+    ["", "gu", "gu, asc.AippInputFormat.RGB888_U8, 3"],
+)
+rows("load_image_to_local", ["b1c, image"], ["a1", "a1, 3, 3, 3"])
 # --- adv -------------------------------------------------------------------------------------------------------------
-_rows(
+rows(
     "adv.acos adv.acosh adv.asin adv.asinh adv.atan adv.atanh adv.ceil adv.cos adv.cosh adv.digamma adv.erf adv.erfc "
     "adv.floor adv.frac adv.lgamma adv.round adv.sign adv.sin adv.sinh adv.tan adv.tanh adv.trunc",
     [
@@ -496,60 +421,64 @@ _rows(
     ],
     ["f0", "f0, 3, 64, y2", "3, f1, 64, y2", "f0, f1, '64', y2", "f0, f1, 64, y2, no_such=1", "f0, f1, 64, 3"],
 )
-_rows("adv.log", ["f0, f1, 64, y2", "f0, f1, 64"], ["f0", "f0, 3, 64", "f0, f1, '64'", "f0, f1, 64, no_such=1"])
-_rows(
+rows("adv.log", ["f0, f1, 64, y2", "f0, f1, 64"], ["f0", "f0, 3, 64", "f0, f1, '64'", "f0, f1, 64, no_such=1"])
+rows(
     "adv.power",
     ["f0, f1, f2, 64, y2"],
     ["f0, f1", "f0, f1, '3', 64, y2", "f0, f1, f2, '64', y2", "f0, f1, f2, 64, y2, no_such=1"],
 )
-_rows("adv.xor", ["s0, s1, s2, 64, y2"], ["s0, s1", "s0, s1, 3, 64, y2", "s0, s1, s2, '64', y2"])
-_rows("adv.exp", ["f0, f1, 64, 0, y2", "f0, f1, 64, 0"], ["f0, f1", "f0, 3, 64, 0", "f0, f1, '64', 0"])
-_rows(
+rows("adv.xor", ["s0, s1, s2, 64, y2"], ["s0, s1", "s0, s1, 3, 64, y2", "s0, s1, s2, '64', y2"])
+rows("adv.exp", ["f0, f1, 64, 0, y2", "f0, f1, 64, 0"], ["f0, f1", "f0, 3, 64, 0", "f0, f1, '64', 0"])
+rows(
     "adv.axpy",
     ["f0, f1, 2.0, 64, y2"],
     ["f0, f1", "f0, 3, 2.0, 64, y2", "f0, f1, 'x', 64, y2", "f0, f1, 2.0, '64', y2"],
 )
-_rows("adv.quant", ["c0, f1, 1.0, 0.0, 64, y2"], ["c0, f1", "c0, 3, 1.0, 0.0, 64, y2", "c0, f1, 'x', 0.0, 64, y2"])
-_rows("adv.concat", ["f0, f1, f2, 1"], ["f0, f1, f2", "f0, 3, f2, 1", "f0, f1, f2, 'x'"])
-_rows("adv.extract", ["f0, u1, f2, 1"], ["f0, u1, f2", "f0, 3, f2, 1", "f0, u1, f2, 'x'"])
-_rows(
+rows("adv.quant", ["c0, f1, 1.0, 0.0, 64, y2"], ["c0, f1", "c0, 3, 1.0, 0.0, 64, y2", "c0, f1, 'x', 0.0, 64, y2"])
+rows("adv.concat", ["f0, f1, f2, 1"], ["f0, f1, f2", "f0, 3, f2, 1", "f0, f1, f2, 'x'"])
+rows("adv.extract", ["f0, u1, f2, 1"], ["f0, u1, f2", "f0, 3, f2, 1", "f0, u1, f2, 'x'"])
+rows(
     "adv.get_normal_config adv.get_mdl_config adv.get_special_mdl_config adv.get_ib_share_norm_config",
     ["", "True"],
     ["no_such=1"],
 )
-_rows("adv.get_basic_config", ["16, 16, 16"], ["16, 16", "16, 16, 16, no_such=1"])
-_rows("adv.get_special_basic_config", ["16, 16, 16, 16, 16, 16, 1, 1"], ["16, 16, 16", "16, 16, 16, no_such=1"])
-_rows("adv.get_mm_config", ["asc.MatmulConfigMode.CONFIG_NORM"], [])
-_rows("adv.softmax", [], ["f0, f1, f2", "f0, f1, f2, 3, soft", "f0, f1, f2, f3, 3"])
-_rows("adv.rmsnorm", [], ["f0, f1, f2", "f0, f1, 3, 0.1, norm", "f0, f1, f2, 0.1, 3"])
+rows("adv.get_basic_config", ["16, 16, 16"], ["16, 16", "16, 16, 16, no_such=1"])
+rows("adv.get_special_basic_config", ["16, 16, 16, 16, 16, 16, 1, 1"], ["16, 16, 16", "16, 16, 16, no_such=1"])
+rows("adv.get_mm_config", ["", "asc.MatmulConfigMode.CONFIG_NORM"], [])
+rows(
+    "adv.softmax",
+    ["f1, f2, f3, shaped, soft", "f1, f2, f3, shaped, soft, y0", "f1, f2, f3, shaped, tiling=soft, temp_buffer=y0"],
+    ["f0, f1, f2", "f0, f1, f2, 3, soft", "f0, f1, f2, f3, 3"],
+)
+rows(
+    "adv.rmsnorm",
+    ["f0, f1, f2, 0.1, norm", "f0, f1, f2, 0.1, norm, y0"],
+    ["f0, f1, f2", "f0, f1, 3, 0.1, norm", "f0, f1, f2, 0.1, 3"],
+)
 
-
-def arguments(call: str) -> list[str]:
-    """The arguments of an argument text."""
-    node = ast.parse(f"f({call})", mode="eval").body
-    assert isinstance(node, ast.Call)
-    return [ast.unparse(a) for a in node.args] + [f"{k.arg}={ast.unparse(k.value)}" for k in node.keywords]
-
-
-def mutants(call: str) -> list[str]:
-    """A call with one thing wrong at a time: an argument left out, one too many, an unknown name, a wrong kind."""
-    own = arguments(call)
-    out = [", ".join([*own[:i], *own[i + 1 :]]) for i in range(len(own))]
-    out.append(", ".join([*own, "no_such=1"]))
-    if "=" not in call:
-        out.append(", ".join([*own, *"1234567"]))
-    for i, argument in enumerate(own):
-        name = argument.split("=")[0] + "=" if "=" in argument else ""
-        out.append(", ".join([*own[:i], f"{name}'text'", *own[i + 1 :]]))
-    return out
-
-
-def needed(call: str) -> dict[str, str]:
-    """The operands that a call mentions, directly or not, in order."""
-    found: set[str] = set()
-    texts = [call]
-    while texts:
-        names = set(_NAME.findall(texts.pop())) & OPERANDS.keys() - found
-        texts += [OPERANDS[name] for name in names]
-        found |= names
-    return {name: line for name, line in OPERANDS.items() if name in found}
+BEFORE |= {
+    "load_image_to_local": "asc.set_aipp_functions(gu, asc.AippInputFormat.RGB888_U8, aipp)",
+    "cast_deq": "asc.set_deq_scale(1.0)",
+    "add_deq_relu": "asc.set_deq_scale(1.0)",
+    "get_cmp_mask": "asc.set_cmp_mask(y1)",
+    "wait_flag": "asc.set_flag(asc.HardEvent.V_MTE3, 0)",
+    "cross_core_wait_flag": "asc.cross_core_set_flag(0, 0, asc.PipeID.PIPE_MTE2)",
+    "ib_wait": "asc.ib_set(gi, i0, 0, 0)",
+    "get_tpipe_ptr": "pipe",
+    "adv.softmax": "pipe",
+    "get_gather_mask_remain_count": "asc.gather_mask(f0, f1, 1, False, 0, gathering)",
+    "get_mrg_sort_result": "asc.mrg_sort(f0, lists, suspending)",
+    "get_hccl_context": "asc.set_hccl_context(0, x)",
+}
+AFTER |= {
+    "set_flag": "asc.wait_flag(asc.HardEvent.V_MTE3, 0)",
+    "cross_core_set_flag": "asc.cross_core_wait_flag(0, 0, asc.PipeID.PIPE_MTE2)",
+    "ib_set": "asc.ib_wait(gi, i0, 0, 0)",
+}
+KIND |= dict.fromkeys("cross_core_set_flag cross_core_wait_flag sync_all".split(), "mix_aiv")
+KIND |= dict.fromkeys(
+    "set_aipp_functions load_image_to_local load_data load_data_with_transpose load_data_with_sparse mmad "
+    "mmad_with_sparse fixpipe set_fix_pipe_pre_quant_flag set_load_data_boundary set_load_data_repeat "
+    "set_load_data_padding_value init_const_value set_hf32_mode set_hf32_trans_mode set_mm_layout_transform".split(),
+    "aic",
+)
