@@ -31,12 +31,13 @@ BLOCK = 512  # bytes
 
 
 class Mark:
-    """One block's bit; the token of whoever changed it last, with the time of its start, and when it ended; whether
-    an accumulation under unitFlag is open."""
+    """The bit of blocks that have always been used together; the token of whoever changed it last, with the time of its
+    start, and when it ended; whether an accumulation under unitFlag is open."""
 
-    __slots__ = ("ended", "open", "site", "token", "up")
+    __slots__ = ("ended", "numbers", "open", "site", "token", "up")
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: set[int]) -> None:
+        self.numbers = numbers
         self.up = self.open = False
         self.ended = 0
         self.token: Token | None = None
@@ -65,8 +66,28 @@ def blocked(core: Core, plan: Plan, *_: Any) -> bool:
 
 
 def _marks(core: Core, plan: Plan) -> list[Mark]:
-    marks = core.marks
-    return [marks.get(number) or marks.setdefault(number, Mark()) for number in blocks(plan)]
+    """The marks of an instruction's blocks, and of no others."""
+    known: dict[Plan, list[Mark]] = core.state.setdefault("unit flag marks", {})
+    found = known.get(plan)
+    if found is None:
+        numbers, marks = set(blocks(plan)), core.marks
+        new = numbers - marks.keys()
+        if new:
+            marks.update(dict.fromkeys(new, Mark(new)))
+        for mark in {id(marks[number]): marks[number] for number in numbers}.values():
+            if not mark.numbers <= numbers:
+                _split(core, mark, numbers)
+                known.clear()
+        found = known[plan] = list({id(marks[number]): marks[number] for number in numbers}.values())
+    return found
+
+
+def _split(core: Core, mark: Mark, numbers: set[int]) -> None:
+    """Blocks of a mark go their own way from now on."""
+    part = Mark(mark.numbers & numbers)
+    part.up, part.open, part.ended, part.token, part.site = mark.up, mark.open, mark.ended, mark.token, mark.site
+    mark.numbers = mark.numbers - numbers
+    core.marks.update(dict.fromkeys(part.numbers, part))
 
 
 @recorded()

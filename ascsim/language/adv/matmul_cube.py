@@ -5,7 +5,8 @@
 Block after block of C, and for each step along K: load what L1 does not hold, bring a block of A and one of B to L0,
 multiply into L0C. All order between the pipes is made by flags, so that what overlaps here is what the vendor's program
 lets overlap: with one buffer in L1 a step costs its loads to L1 and to L0 together (Norm, depth 1), with two only the
-longer (MDL). Not modelled: the unit flag (the copy out waits for the whole block), scalar work of the library.
+longer (MDL). With a unit flag the copy out of a block runs along with its last multiply. Not modelled: scalar work of
+the library, a unit flag where blocks are taken one by one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...hw import unitflag
 from ...hw.core import Core
 from ...hw.events import EVENT_NUMBER
 from ...hw.findings import Site
@@ -39,7 +41,7 @@ class Cube(CopyOut):
         self.half = 0
         self.owner: Any = None  # the object that is in the middle of a round
         self.copies_up = [False, False]  # FIX_M, by buffer of L0C
-        self.bias_up = self.factors_up = False
+        self.bias_up = self.factors_up = self.unit_up = False
         core.at_end.append(lambda: self.drain(site))
 
     label = "the Matmul objects"
@@ -82,11 +84,19 @@ class Cube(CopyOut):
             if is_up:
                 core.wait_flag(self.flag("FIX_M", buffer), site)
                 self.copies_up[buffer] = False
+        self.close_unit(site)
         if self.bias_up:
             core.wait_flag(self.flag("MTE1_MTE2", "bias"), site)
         if self.factors_up:
             core.wait_flag(self.flag("FIX_MTE2"), site)
         self.bias_up = self.factors_up = False
+
+    def close_unit(self, site: Site) -> None:
+        """M waits for the copies that a unit flag has ordered."""
+        if self.unit_up:
+            self.core.set_flag(self.flag("FIX_M", "unit"), site)
+            self.core.wait_flag(self.flag("FIX_M", "unit"), site)
+            self.unit_up = False
 
     def forget(self, site: Site) -> None:
         """Other matrices follow: no block in L1 is wanted again."""
@@ -120,9 +130,21 @@ class Cube(CopyOut):
     # ------------------------------------------------------------------ one block
 
     def compute(
-        self, product: Product, mi: int, ni: int, to: Place, buffer: int, add: bool, site: Site, part: int | None = None
+        self,
+        product: Product,
+        mi: int,
+        ni: int,
+        to: Place,
+        buffer: int,
+        add: bool,
+        site: Site,
+        part: int | None = None,
+        unit: int = 0,
     ) -> None:
-        """Compute block (mi, ni) of C into L0C, `add`ed to what stands there; or one step along K of it, a `part`."""
+        """Compute block (mi, ni) of C into L0C, `add`ed to what stands there; or one step along K of it, a `part`.
+
+        `unit`: the unit flag of the last multiply. Those between it and the first, ordered by neither, have none.
+        """
         layout, core = self.layout, self.core
         assert layout is not None
         cut, pipe = layout.cut, core.pipes["M"]
@@ -130,6 +152,8 @@ class Cube(CopyOut):
         if buffer >= 0 and self.copies_up[buffer]:
             core.wait_flag(self.flag("FIX_M", buffer), site)
             self.copies_up[buffer] = False
+        if not unit:
+            self.close_unit(site)
         loaded, filled = self.flag("MTE2_MTE1"), self.flag("MTE1_M")
         barrier = (m // SIDE) * (n // SIDE) < 10  # so small a multiply ends before the next one adds to it
         steps = -(-product.k // cut.base_k)
@@ -161,7 +185,10 @@ class Cube(CopyOut):
             if plan is None:
                 sparse = layout.kinds.sparse
                 plan = layout.plans[key] = moves.multiply(core, to, left, right, (m, n, k), start, sparse, site)
-            core.issue(plan, site)
+            if unit and (ki == last or (ki == first and not add)):
+                unitflag.issue(core, plan, unit if ki == last else 2, site)
+            else:
+                core.issue(plan, site)
             core.set_flag(free, site)
             if biased:
                 core.set_flag(self.pipe.kept[2], site)

@@ -276,6 +276,10 @@ class MatmulObject:
             raise ArgumentValueError(operation, operand="matmul_config.is_partial_output", value=True, rule=rule)
         return -(-product.k // cut.base_k)
 
+    def unit(self, target: Target) -> int:
+        """The unit flag of blocks that are computed and copied in one go: 3, or 0 where there is none."""
+        return 3 if self.config.en_unit_flag and not target.split and self.c.position is not TPosition.CO1 else 0
+
     def all(
         self, cube: Cube, product: Product, target: Target, operation: str, site: Site, way: Link | None = None
     ) -> None:
@@ -284,12 +288,13 @@ class MatmulObject:
         self.blocks = None
         layout = cube.layout
         assert layout is not None
+        unit = self.unit(target)
         for number, (mi, ni) in enumerate(blocks.walk):
             if self.wanted(mi, ni):
                 buffer = number % len(layout.l0c)
                 place = layout.l0c[buffer]
-                cube.compute(product, mi, ni, place, buffer, False, site)
-                cube.copy(product, mi, ni, number, place, buffer, target, site)
+                cube.compute(product, mi, ni, place, buffer, False, site, unit=unit)
+                cube.copy(product, mi, ni, number, place, buffer, target, site, unit)
             if way is not None:
                 self.answers.append(way.answer(cube))
         if self.link is not None and self.link.remote:  # the server ends the object itself
@@ -300,12 +305,16 @@ class MatmulObject:
         rounds = [self.begin(cube, product, operation, site) for product in products]
         layout = cube.layout
         assert layout is not None
+        unit = self.unit(target)
         for number, (mi, ni) in enumerate(rounds[0].walk):
             buffer = number % len(layout.l0c)
             for i, product in enumerate(products):
                 cube.forget(site)
-                cube.compute(product, mi, ni, layout.l0c[buffer], buffer, i > 0, site)
-            cube.copy(products[0], mi, ni, number, layout.l0c[buffer], buffer, target, site)
+                last = product is products[-1]
+                cube.compute(
+                    product, mi, ni, layout.l0c[buffer], buffer, i > 0, site, unit=unit if last else unit and 2
+                )
+            cube.copy(products[0], mi, ni, number, layout.l0c[buffer], buffer, target, site, unit)
         self.finish(cube, site)
 
     def finish(self, cube: Cube, site: Site) -> None:

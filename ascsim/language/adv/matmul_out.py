@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...hw import unitflag
 from ...hw.core import PLAIN_STORE, Core
 from ...hw.findings import Site
 from ...hw.global_memory import GlobalArray
@@ -31,31 +32,45 @@ class CopyOut:
     layout: Layout | None
     copies_up: list[bool]
     factors_up: bool
+    unit_up: bool
 
     def flag(self, event: str, number: Any = 0) -> Any:
         """A flag of the library's own."""
         raise NotImplementedError
 
-    def send(self, plan: Plan, tensor: GlobalTensor, at: int, site: Site) -> None:
+    def send(self, plan: Plan, tensor: GlobalTensor, at: int, site: Site, unit: int = 0) -> None:
         """Issue an instruction on global memory."""
         window = tensor.window
         array: GlobalArray | None = window.array
         assert array is not None
         past_buffer(self.core, window, at + plan.span, plan.name, "Matmul", site)
-        self.core.issue(plan, site, array, at)
+        if unit:
+            unitflag.issue(self.core, plan, unit, site, array, at)
+        else:
+            self.core.issue(plan, site, array, at)
 
     def copy(
-        self, product: Product, mi: int, ni: int, number: int, source: Place, buffer: int, to: Target, site: Site
+        self,
+        product: Product,
+        mi: int,
+        ni: int,
+        number: int,
+        source: Place,
+        buffer: int,
+        to: Target,
+        site: Site,
+        unit: int = 0,
     ) -> None:
-        """Copy block (mi, ni), the `number`-th, out of L0C."""
+        """Copy block (mi, ni), the `number`-th, out of L0C; ordered by flags, or by a unit flag."""
         layout, core = self.layout, self.core
         assert layout is not None
         cut = layout.cut
         m, n = min(cut.base_m, product.m - mi * cut.base_m), min(cut.base_n, product.n - ni * cut.base_n)
         vector = self.factors(to.factor, ni, n, site) if isinstance(to.factor, InGm) else None
-        done = self.flag("M_FIX")
-        core.set_flag(done, site)
-        core.wait_flag(done, site)
+        if not unit:
+            done = self.flag("M_FIX")
+            core.set_flag(done, site)
+            core.wait_flag(done, site)
         before = core.atomic
         dtype = to.tensor.dtype
         if to.atomic:
@@ -82,14 +97,17 @@ class CopyOut:
         core.barrier(core.pipes["FIX"], site)
         for plan, at in steps.plans:
             if isinstance(tensor, GlobalTensor):
-                self.send(plan, tensor, tensor.start + at, site)
+                self.send(plan, tensor, tensor.start + at, site, unit)
+            elif unit:
+                unitflag.issue(core, plan, unit, site)
             else:
                 core.issue(plan, site)
         core.atomic = PLAIN_STORE if to.atomic else before
         if vector is not None:
             core.set_flag(self.flag("FIX_MTE2"), site)
             self.factors_up = True
-        if buffer >= 0:
+        self.unit_up = self.unit_up or bool(unit)
+        if buffer >= 0 and not unit:
             core.set_flag(self.flag("FIX_M", buffer), site)
             self.copies_up[buffer] = True
 

@@ -222,3 +222,23 @@ def test_norm_with_one_buffer_is_serial_and_mdl_overlaps() -> None:
         periods[name] = (ends[1] - ends[0]) / 4
     assert periods["norm"] == pytest.approx(to_l1 + 215 * 1.85 + to_l0, rel=0.03)
     assert periods["mdl"] == pytest.approx(to_l1, rel=0.03)
+
+
+def test_a_unit_flag_runs_the_copy_out_along_with_the_last_multiply() -> None:
+    """One block of 128 x 256, K = 64: 60 + 128 * 256 * 4 / 70 cycles of fixpipe after 512 + 62 of the multiply, or along
+    with them. Two blocks one below the other: the second multiply need not wait for all of the first copy either."""
+    copy, multiply = 60 + 128 * 256 * 4 / 70, 8 * 16 * 4 + 62
+    saved = []
+    for m in (128, 256):
+        ends = []
+        for on in (False, True):
+            config = asc.adv.get_normal_config(en_unit_flag=on)
+            a, b, c = np.ones((m, 64), np.float16), np.ones((64, 256), np.float16), np.zeros((m, 256), np.float32)
+            how = How(kind("float16"), kind("float16"), kind("float32"), kind("float32"), all_of_it, config)
+            report = run(how, tiling(m, 256, 64, (128, 256, 64)), a, b, np.zeros(256, np.float32), c, cube=True)
+            assert report.findings == []
+            assert (c == 64).all()
+            ends.append(report.core_us["aic"] * 1850)
+        saved.append(ends[0] - ends[1])
+    assert saved[0] == pytest.approx(min(copy, multiply), rel=0.05)
+    assert saved[1] == pytest.approx(2 * min(copy, multiply), rel=0.15)
