@@ -139,8 +139,9 @@ def _inside(
     one_type(core, operation, source, to, site)
     aligned(core, to, "dst", operation, site)
     aligned(core, source, "src", operation, site)
-    form = ("UB to UB", operation, source, moves)
-    plan = to.plans.get(form) or to.keep(form, copies.local_plan(core, operation, to, source, moves, site))
+    plan = to.plans.get((operation, source, key))
+    if plan is None:
+        plan = to.keep((operation, source, key), copies.local_plan(core, operation, to, source, moves, site))
     core.issue(plan, site)
 
 

@@ -76,6 +76,10 @@ def data_copy(
             if src.__class__ is GlobalTensor:
                 window, at, where = src.window, src.start, dst.place
                 plan = where.loads[count]
+            elif dst.__class__ is LocalTensor:
+                where = dst.place
+                where.core.issue(where.plans["data_copy", src.place, count])
+                return
             else:
                 window, at, where = dst.window, dst.start, src.place
                 atomic = where.core.atomic
@@ -194,6 +198,19 @@ def data_copy_pad(
     is_pad is false, pads and tail take the value of set_pad_value, and are undefined if there was none. With no
     padding at all the tail repeats the block's first element. Page: DataCopyPad.
     """
+    try:
+        loads = src.__class__ is GlobalTensor
+        outside, where = (src, dst.place) if loads else (dst, src.place)
+        plan, written = where.plans[data_copy_pad, loads, data_copy_params, pad_params]
+        core, window, at, phase = where.core, outside.window, outside.start, plan.phase
+        inside = (phase == at & 511 or phase == ANY) and window.dtype is where.dtype and at + plan.span <= window.end
+        if inside and nd2nz_params is None and (loads or core.atomic is PLAIN_STORE):
+            if written:
+                core.pad_value = written[0]
+            core.issue(plan, None, window.array, at)
+            return
+    except (AttributeError, KeyError, TypeError):
+        pass
     site = author(1)
     core = running("data_copy_pad")
     if nd2nz_params is not None or isinstance(pad_params, Nd2NzParams):
@@ -239,7 +256,14 @@ def data_copy_pad(
             pitch + params.src_stride * BLOCK,
             params.block_count,
         )
-    along.issue(core, "data_copy_pad", dst, src, moves, site, ("data_copy_pad", moves))
+    key = ("data_copy_pad", moves)
+    along.issue(core, "data_copy_pad", dst, src, moves, site, key)
+    loads = isinstance(dst, LocalTensor)
+    where = (dst if loads else src).place.live
+    plan = (where.loads if loads else where.stores).get(key)
+    written = (core.pad_value,) if pad_params is not None and pad_params.is_pad else ()
+    if plan is not None and (written or pad_params is None or moves.pads.repeats_first):
+        where.keep((data_copy_pad, loads, params, pad_params), (plan, written))  # it need not be checked again
 
 
 data_copy_pad.__overloads__ = signatures(  # type: ignore[attr-defined]
