@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from .core.place import Place, report
 from .masks import Runs, Work, runs_of
 from .operand import BLOCK, REPEAT, Strided, parts, region
 from .overlap import footprint
-
-SIGNED: dict[int, Any] = {2: np.dtype(np.int16), 4: np.dtype(np.int32)}  # of the bits of a float, by its bytes
+from .values import SIGNED
 
 
 def tree(x: np.ndarray) -> np.ndarray:

@@ -17,12 +17,16 @@ from typing import Any
 import numpy as np
 
 Array = Any  # np.ndarray of the declared type
+# Signed integers by their bytes: the type, its least and its greatest number (arrays, which numpy converts faster).
+SIGNED: dict[int, Any] = {2: np.dtype(np.int16), 4: np.dtype(np.int32)}
+LEAST: dict[int, Any] = {size: np.array(np.iinfo(kind).min, kind) for size, kind in SIGNED.items()}
+MOST: dict[int, Any] = {size: np.array(np.iinfo(kind).max, kind) for size, kind in SIGNED.items()}
 
 
 def maximum(a: Array, b: Array) -> Array:
     """NaN wins; of two zeros the positive one."""
     out = np.maximum(a, b)
-    if out.dtype.kind not in "iu":
+    if out.dtype.kind not in "iu" and _any_zero(out, negative=True):
         np.copyto(out, a + b, where=(out == 0) & (a == b))
     return out
 
@@ -30,9 +34,15 @@ def maximum(a: Array, b: Array) -> Array:
 def minimum(a: Array, b: Array) -> Array:
     """NaN wins; of two zeros the negative one."""
     out = np.minimum(a, b)
-    if out.dtype.kind not in "iu":
+    if out.dtype.kind not in "iu" and _any_zero(out, negative=False):
         np.copyto(out, -(-a + -b), where=(out == 0) & (a == b))
     return out
+
+
+def _any_zero(x: Array, negative: bool) -> bool:
+    """Whether floats have a zero of that sign."""
+    bits = x.view(SIGNED[x.itemsize])
+    return bool(np.count_nonzero(bits == LEAST[x.itemsize] if negative else bits == 0))
 
 
 def relu(x: Array) -> Array:
@@ -96,10 +106,13 @@ def shift_left(x: Array, amount: int) -> Array:
     bits = x.dtype.itemsize * 8
     if x.dtype.kind == "u":
         return x << x.dtype.type(amount) if amount < bits else np.zeros_like(x)
-    unsigned = x.view(f"u{x.dtype.itemsize}")
-    top = unsigned.dtype.type(1 << (bits - 1))
-    moved = shift_left(unsigned, amount) & ~top
-    return ((unsigned & top) | moved).view(x.dtype)
+    if amount >= bits:
+        return x & LEAST[x.itemsize]
+    moved = x << x.dtype.type(amount)
+    moved ^= x
+    moved &= MOST[x.itemsize]
+    moved ^= x
+    return moved
 
 
 def shift_right(x: Array, amount: int) -> Array:

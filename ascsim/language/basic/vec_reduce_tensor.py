@@ -24,8 +24,9 @@ from ..core.place import Place, flag, report, running
 from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, lanes_of, present, zero
-from ..reduction import SIGNED, Lanes, extreme, lanes_of_works, tree
+from ..reduction import Lanes, extreme, lanes_of_works, tree
 from ..rows import Row, finish, register
+from ..values import SIGNED
 from ..waits import scalar_waits
 from .vec_reduce import FLOATING, stride
 

@@ -41,12 +41,15 @@ def _floats(combine: np.ufunc) -> Callable[[Any, Any], Any]:
     """float32 to float16; NaN becomes 0."""
 
     def value(a: Any, b: Any) -> Any:
-        out = relu(combine(a, b))
-        return np.where(out == out, out, np.float32(0)).astype(np.float16)
+        out = combine(a, b)
+        np.fmax(out, ZERO, out)
+        out += ZERO  # -0 becomes +0
+        return out.astype(np.float16)
 
     return value
 
 
+ZERO = np.float32(0)
 _SUM = (
     "int16 sums and differences saturate here, as the result does; no page says so, and if they wrap, overflows differ."
 )
