@@ -44,6 +44,7 @@ NOT_SO = [
     (lambda x: queue().alloc_tensor(asc.void), asc.ArgumentTypeError, "alloc_tensor: dtype = void: has no elements"),
     (lambda x: asc.MrgSort4Info({0: 1}), asc.ArgumentTypeError, "element_lengths = .*: a dict is no sequence"),
     (lambda x: asc.ShapeInfo(asc.LocalTensor), asc.ArgumentTypeError, "shape = .*: a type is no sequence"),
+    (lambda x: asc.ShapeInfo(UB), asc.ArgumentTypeError, "shape = .*: a TPosition is no sequence"),
     (
         lambda x: asc.ShapeInfo([8], data_format=9),
         asc.ArgumentValueError,

@@ -151,10 +151,9 @@ def Items(row_of: Callable[[], Row], lengths: tuple[int, int], default: Any = _R
 def sequence(given: Any, operation: str, operand: str) -> list[Any]:
     """The items of a list, a tuple, an `asc.array`, or a numpy array of one axis."""
     plain = unwrap(given)
-    kind = type(plain)
     whole = isinstance(plain, (str, bytes, type, Mapping)) or getattr(plain, "ndim", 1) != 1
-    if whole or not hasattr(kind, "__len__") or not hasattr(kind, "__getitem__"):
-        raise ArgumentTypeError(operation, f"a {kind.__name__} is no sequence", operand=operand, value=plain)
+    if whole or not hasattr(plain, "__len__") or not hasattr(plain, "__getitem__"):
+        raise ArgumentTypeError(operation, f"a {type(plain).__name__} is no sequence", operand=operand, value=plain)
     return [plain[i] for i in range(len(plain))]
 
 
