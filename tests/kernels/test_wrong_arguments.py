@@ -125,9 +125,7 @@ def test_a_launch_has_16_bits_of_blocks_and_a_stream_that_is_one():
     kernel = asc.jit(lambda: None)
     with pytest.raises(ValueError, match="core_num = 65536; rule: 1 to 65535 blocks; nearest legal value: 65535"):
         kernel[65536]()
-    with pytest.raises(
-        asc.ArgumentTypeError, match="stream = 8: is no stream; rule: None, or one of"
-    ):
+    with pytest.raises(asc.ArgumentTypeError, match="stream = 8: is no stream; rule: None, or one of"):
         kernel[8, 8]
     assert kernel[8, asc.lib.runtime.current_stream()]().blocks == 8
 
