@@ -12,7 +12,7 @@ from .hw.errors import *
 from .hw.errors import NoSuchNameError
 from .language import *
 from .lib.jit import jit
-from .lib.npu.emission import emit
+from .lib.npu.device import emit
 from .lib.options import CodegenOptions, CompileOptions, LaunchOptions
 from .lib.settings import settings
 from .report.table import Report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from types import ModuleType
 
@@ -47,6 +48,13 @@ def test_without_pyasc_the_cure_is_named(no_pyasc, monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 13, 1))
     with pytest.raises(BackendError, match=r"in an environment of Python 3.10 to 3.12 \(this is 3.13\): pip install"):
         asc.emit(doubles, 1, np.zeros(64, np.float32))
+
+
+def test_who_only_simulates_does_not_load_the_backend():
+    wanted = "name.startswith('ascsim.lib.npu.') or name == 'importlib.metadata'"
+    code = f"import sys, ascsim; print([name for name in sys.modules if {wanted}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['ascsim.lib.npu.device']\n"
 
 
 def test_what_is_no_kernel_is_refused():

@@ -56,12 +56,7 @@ class Emission:
 
 
 def emit(kernel: Any, blocks: int, /, *args: Any, **kwargs: Any) -> Emission:
-    """The Ascend C text that pyasc makes of `kernel[blocks](*args, **kwargs)`. Nothing is launched.
-
-    Needs an installed pyasc (extra `npu`), and neither toolkit nor device. `MockTensor(dtype)` and `MockValue(dtype)`
-    may stand for arguments. Raises BackendError where pyasc is missing, and FrontEndError, which is one too, where it
-    refuses the kernel; warns of what it is known to compile to something else than the kernel says.
-    """
+    """The text of a launch, with warnings: see `device.emit`."""
     if not isinstance(kernel, Function):
         raise ArgumentTypeError("emit", "is no jit function", operand="kernel", value=kernel)
     request = Request(kernel, LaunchOptions(blocks), getattr(kernel, "default_options", {}), args, kwargs)

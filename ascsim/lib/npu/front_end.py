@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from ascsim import alias
@@ -23,9 +22,10 @@ _lock = threading.RLock()
 
 def pyasc_version() -> str | None:
     """The version of the installed pyasc; None where it is not installed. Nothing is imported."""
+    metadata = importlib.import_module("importlib.metadata")  # takes longer than the rest of this package's imports
     try:
-        return version("pyasc")
-    except PackageNotFoundError:
+        return str(metadata.version("pyasc"))
+    except metadata.PackageNotFoundError:
         return None
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ascsim.hw.errors import ArgumentTypeError, BackendError, NotSimulatedError
 from ascsim.hw.soc import soc
 
-from ..npu import availability
+from ..npu import device as npu
 from ..platform import Backend, Platform
 from ..settings import change, current_settings
 from . import support
@@ -49,7 +49,7 @@ def is_initialized() -> bool:
 
 def is_available() -> bool:
     """Whether the backend can be used."""
-    return is_model() or not availability.lacks()
+    return is_model() or not npu.lacks()
 
 
 def set_soc_version(soc_verison: Platform) -> None:
@@ -135,8 +135,7 @@ def device_count() -> int:
     """How many devices there are: one machine is simulated, or those that the vendor's library finds."""
     if is_model():
         return 1
-    availability.require("device_count")
-    return availability.device_count()
+    return npu.device_count("device_count")
 
 
 def device_info(
