@@ -70,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     )
     commands.add_emit(parsers, _runner)
-    given = parser.parse_args(argv)
+    words, passed = commands.behind_dashes(sys.argv[1:] if argv is None else argv)
+    given = parser.parse_args(words)
+    if passed:
+        given.arguments = [*given.arguments, *passed]
     return int(given.command(given))
 
 

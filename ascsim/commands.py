@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,8 +48,12 @@ def emit_script(run: Run, folder: str | None, intermediate: bool) -> int:
     emitting = Emitting()
     with settings(observer=emitting), contextlib.redirect_stdout(sys.stderr):
         code = finished(run, ModuleType("__main__"))
-    if code or emitting.refused:
-        print("ascsim: emit: nothing is written", file=sys.stderr)
+    if not code:  # otherwise the error that ended the script is told already
+        for error in emitting.refused:
+            print(f"ascsim: emit: {error}", file=sys.stderr)
+    if code or emitting.refused or not emitting.emissions:
+        why = "" if code or emitting.refused else "the script launches no kernel; "
+        print(f"ascsim: emit: {why}nothing is written", file=sys.stderr)
         return code or 1
     for emission in emitting.emissions:
         for remark in emission.remarks:
@@ -98,6 +102,14 @@ def add_emit(commands: Any, runner: Callable[[Any], Run]) -> None:
     emit.add_argument("--intermediate", action="store_true", help="the compiler's intermediate form (MLIR) too")
     add_script(emit)
     emit.set_defaults(command=lambda given: emit_script(runner(given), given.output, given.intermediate))
+
+
+def behind_dashes(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of a command line of `emit`, and those behind `--`, which argparse loses after an option."""
+    if list(words[:1]) != ["emit"] or "--" not in words:
+        return list(words), []
+    cut = list(words).index("--")
+    return list(words[:cut]), list(words[cut + 1 :])
 
 
 def add_script(parser: Any) -> None:

@@ -309,11 +309,34 @@ def test_emission_that_fails_midway_leaves_nothing(tmp_path):
     assert "two.py:7: NameError: min is not defined" in done.stderr
     assert "ascsim: emit: nothing is written" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["two.py"]
+
+
+def test_what_a_script_launches_goes_to_standard_output(tmp_path, capsys):
     (tmp_path / "two.py").write_text(TWO)
-    done = command("emit", "two.py", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "void good(int32_t" in done.stdout
-    assert "between" not in done.stdout
+    assert cli.main(["emit", str(tmp_path / "two.py")]) == 0
+    out, err = capsys.readouterr()
+    assert "void good(int32_t" in out
+    assert "between" not in out
+    assert err == "between\n"
+
+
+def test_a_refusal_that_the_script_catches_is_told_all_the_same(tmp_path, capsys):
+    (tmp_path / "two.py").write_text(TWO + "try:\n    bad[1](5)\nexcept asc.FrontEndError:\n    pass\n")
+    assert cli.main(["emit", str(tmp_path / "two.py"), "-o", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert re.match(r"ascsim: emit: bad: pyasc .* two.py:7: NameError: min is not defined", told[1])
+    assert told[2] == "ascsim: emit: nothing is written"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_there_and_words_for_the_script(tmp_path):
+    (tmp_path / "one.py").write_text(TWO.replace("good[1](5)", "import sys; sys.argv[2:] == ['-x'] and good[1](5)"))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "kept").touch()
+    words = ["emit", str(tmp_path / "one.py"), "-o", str(tmp_path / "out")]
+    assert cli.main([*words, "--", "word", "-x"]) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["good.cpp", "kept"]
+    assert cli.main(words) == 1  # nothing is launched
 
 
 def test_check_portable_tells_what_pyasc_confirms(tmp_path):
