@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ascsim import language
 from ascsim.language.core.constexpr import ConstExpr
 from ascsim.language.core.dtype import DataType
 from ascsim.language.core.ir_value import PlainValue
@@ -48,6 +49,8 @@ OPERATORS: dict[type[ast.AST], Any] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+
+_PUBLIC = frozenset(map(id, vars(language).values()))  # what stands for pyasc's of the same name
 
 
 class Kind(Enum):
@@ -199,7 +202,7 @@ def made_outside(value: Any) -> bool:
     if isinstance(value, (list, tuple, dict)):
         return any(made_outside(part) for part in (value.values() if isinstance(value, dict) else value))
     ours = type(value).__module__.split(".")[:2] == ["ascsim", "language"]
-    return ours and not isinstance(value, (Enum, DataType, Struct, ConstExpr, type))
+    return ours and id(value) not in _PUBLIC and not isinstance(value, (Enum, DataType, Struct, ConstExpr, type))
 
 
 def merged(one: Seen, other: Seen) -> Seen:

@@ -589,6 +589,7 @@ def portable(n):
     if NAME == "mte2":
         name = "b"
     once, again = helper(n), helper(n)
+    size = asc.DEFAULT_C0_SIZE
     assert TILE == 64, "tile"
     a, b = n + high, start + low
     if TILE == 64:
