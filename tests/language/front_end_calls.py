@@ -12,13 +12,11 @@ def _binary(names: str, operands: str, params: str = "binary") -> None:
     wrong += [f"64, 1, {params}, True, True", f"mask=64, repeat_times='1', repeat_params={params}"]
     rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
     dst, first, second = operands.split(", ")
-    for name in names.split():
-        REFUSED[name] = [
-            *REFUSED[name],
-            f"{dst}, {first}, 3, 64",
-            f"{dst}, {first}, None, 64",
-            f"3, {first}, {second}, 64",
-        ]
+    REFUSED[names.split()[0]] += [
+        f"{dst}, {first}, 3, 64",
+        f"{dst}, {first}, None, 64",
+        f"3, {first}, {second}, 64",
+    ]
 
 
 def _unary(names: str, operands: str) -> None:
@@ -27,8 +25,7 @@ def _unary(names: str, operands: str) -> None:
     wrong = ["", "'64'", "64, 1", "64, 1, 1", "64, 1, binary", "lanes=64", "64.5", "64, 1, unary, True, True"]
     rows(names, [f"{operands}, {f}" for f in forms], [f"{operands}, {f}".rstrip(", ") for f in wrong])
     dst, src = operands.split(", ")
-    for name in names.split():
-        REFUSED[name] = [*REFUSED[name], f"{dst}, 3, 64", f"{dst}, None, 64", f"3, {src}, 64"]
+    REFUSED[names.split()[0]] += [f"{dst}, 3, 64", f"{dst}, None, 64", f"3, {src}, 64"]
 
 
 def _with_scalar(names: str, operands: str, scalar: str) -> None:
@@ -38,7 +35,7 @@ def _with_scalar(names: str, operands: str, scalar: str) -> None:
         for table in (ACCEPTED, REFUSED):
             table[name] = [call.replace(operands, operands_and, 1) for call in table[name] if operands in call]
         ACCEPTED[name] += [f"{operands_and}, 64, True"] if name != "axpy" else []
-        REFUSED[name] = [*REFUSED[name], f"{operands}, 'x', 64", f"{operands}, f3, 64", f"{operands}, None, 64"]
+    REFUSED[names.split()[0]] += [f"{operands}, 'x', 64", f"{operands}, f3, 64", f"{operands}, None, 64"]
 
 
 _binary("add sub mul div max min add_relu sub_relu fused_mul_add fused_mul_add_relu mul_add_dst", "f0, f1, f2")

@@ -158,7 +158,7 @@ def rows(names: str, accepted: list[str], refused: list[str]) -> None:
     FIRST.append(first)
     ACCEPTED[first], REFUSED[first] = accepted, refused
     for name in others:
-        ACCEPTED[name], REFUSED[name] = accepted[:2], refused[:3]
+        ACCEPTED[name], REFUSED[name] = accepted[:2], refused[:2]
 
 
 def arguments(call: str) -> list[str]:
