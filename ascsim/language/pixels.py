@@ -1,8 +1,9 @@
 """What AIPP does to the pixels of an image on the way into L1. Page: SetAippFunctions.
 
-In order: channels of the format, swaps, colour space, type, padding of the border, padding of the channels. The means
-are exact; a float16 is rounded once. Not simulated, because only figures that are not published as text tell them: the
-block and mirrored block padding, and biases of the colour space conversion (two pages of the vendor disagree on them).
+In order: channels of the format, swaps, colour space, type, padding of the channels, padding of the border. The means
+are exact; a float16 is rounded once. What the page leaves to figures and formulas that are not published as text (the
+blocks of the border, the biases and rounding of the colour space) is as in the vendor's own program for the chip that
+has no such instruction.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..hw.errors import ArgumentValueError, NotSimulatedError
+from ..hw.errors import ArgumentValueError
 from .core.aipp_types import (
     AippChannelPaddingParams,
     AippColorSpaceConvParams,
@@ -28,7 +29,7 @@ from .core.limits import required
 from .fractals import c0_of
 
 NAME = "set_aipp_functions"
-CONSTANT, EDGE = 0, 1  # modes of the border
+CONSTANT, BLOCK, MIRROR = 0, 2, 3  # modes of the border; 1: the nearest pixel
 FOUR_CHANNELS = 1  # mode of the channels; 0: 32 bytes a pixel
 
 
@@ -63,17 +64,11 @@ class Work:
         self.mode, self.channel_mode = border.padding_mode, channels.c_padding_mode
         required(NAME, "padding_mode", self.mode, 0, 3)
         required(NAME, "c_padding_mode", self.channel_mode, 0, 1)
-        if self.mode > EDGE:
-            raise NotSimulatedError(NAME, f"padding_mode {self.mode}: a figure alone tells which block is copied")
-        if self.csc.is_enable_csc and any(self.csc.key[10:]):
-            raise NotSimulatedError(NAME, "the vendor's pages disagree on what the biases of the conversion belong to")
         if self.conversion.dtc_round_mode:
             raise ArgumentValueError(
                 NAME, "exists on other chips only", operand="dtc_round_mode", value=1, rule="0", nearest=0
             )
-        if border.padding_value_ch3:
-            raise NotSimulatedError(NAME, "padding_value_ch3: no format of this chip leaves a fourth channel")
-        self.border = [self._as(getattr(border, f"padding_value_ch{i}")) for i in range(3)]
+        self.border = [self._as(getattr(border, f"padding_value_ch{i}")) for i in range(4)]
         self.rest = self._as(channels.c_padding_value)
 
     def _as(self, number: Any) -> Any:
@@ -87,15 +82,21 @@ class Work:
     def apply(self, planes: Sequence[np.ndarray], pads: tuple[int, int, int, int]) -> np.ndarray:
         """The image as (rows, columns, channels); `pads`: top, bottom, left, right."""
         image = self._converted(self._spaced(self._channels(planes)))
+        whole = np.full((*image.shape[:2], self.channels), self.rest, self.dtype.np)
+        whole[..., : image.shape[2]] = image
+        return self._bordered(whole, image.shape[2], pads)
+
+    def _bordered(self, image: np.ndarray, channels: int, pads: tuple[int, int, int, int]) -> np.ndarray:
+        """The border of an image of which so many channels are its own: of four constants, or copies from inside."""
         top, bottom, left, right = pads
-        width = [(top, bottom), (left, right)]
-        if self.mode == EDGE:
-            image = np.pad(image, [*width, (0, 0)], "edge")
-        elif any(pads):
-            parts = [np.pad(image[..., i], width, constant_values=self.border[i]) for i in range(image.shape[2])]
-            image = np.stack(parts, axis=2)
-        out = np.full((*image.shape[:2], self.channels), self.rest, self.dtype.np)
-        out[..., : image.shape[2]] = image
+        rows, columns = image.shape[:2]
+        out = np.full((rows + top + bottom, columns + left + right, self.channels), self.rest, self.dtype.np)
+        if self.mode == CONSTANT:
+            out[..., :4] = self.border
+            out[top : top + rows, left : left + columns] = image
+            return out
+        from_rows, from_columns = _sources(rows, top, bottom, self.mode), _sources(columns, left, right, self.mode)
+        out[..., :channels] = image[from_rows][:, from_columns, :channels]
         return out
 
     def _channels(self, planes: Sequence[np.ndarray]) -> np.ndarray:
@@ -112,11 +113,17 @@ class Work:
         return image[..., ::-1] if self.swap.is_swap_rb else image
 
     def _spaced(self, image: np.ndarray) -> np.ndarray:
-        """The colour space conversion: a matrix in 1/256."""
+        """The colour space conversion: a matrix in 1/256, rounded half up; to RGB `bias_in` is taken off before it, to
+        YUV `bias_out` added after it."""
         if not self.csc.is_enable_csc:
             return image
-        matrix = np.array(self.csc.key[1:10], np.int64).reshape(3, 3)
-        return ((image.astype(np.int64) @ matrix.T) >> 8).clip(0, 255)
+        key = np.array(self.csc.key[1:], np.int64)
+        matrix, before, after = key[:9].reshape(3, 3), key[9:12], key[12:]
+        to_rgb = self.format in (AippInputFormat.YUV420SP_U8, AippInputFormat.YUV400_U8)
+        pixels = np.zeros((*image.shape[:2], 3), np.int64)  # a grey image has no colours
+        pixels[..., : image.shape[2]] = image
+        sums = (pixels - before * to_rgb) @ matrix.T + 128
+        return (np.sign(sums) * (abs(sums) >> 8) + after * (not to_rgb)).clip(0, 255)
 
     def _converted(self, image: np.ndarray) -> np.ndarray:
         """The type conversion: x - mean, for float16 (x - mean - min) * var."""
@@ -125,3 +132,11 @@ class Work:
         if self.dtype is int8:
             return centred.clip(-128, 127).astype(np.int8)
         return ((centred - least) * scale).astype(np.float16)
+
+
+def _sources(size: int, low: int, high: int, mode: int) -> np.ndarray:
+    """Which rows (or columns) of an image stand in one with a copied border, `low` before it and `high` after it."""
+    own = np.arange(size)
+    if mode == BLOCK:
+        return np.concatenate([own[:low], own, own[size - high :]])
+    return np.pad(own, (low, high), "symmetric" if mode == MIRROR else "edge")

@@ -22,7 +22,7 @@ from ..core.types import LoadImageToLocalParams
 from ..moves import reach
 from ..operand import aligned, local, typed
 from ..paths import issue_global
-from ..pixels import CONSTANT, FORMATS, Work
+from ..pixels import BLOCK, CONSTANT, FORMATS, MIRROR, Work
 from ..plans import present
 from ..signatures import signatures
 
@@ -38,8 +38,10 @@ def set_aipp_functions(*args: Any, **kwargs: Any) -> None:
 
     AippParams: dtype of the output (int8, float16); swaps of channels; single line; type conversion x - mean, for
     float16 (x - mean - min) * var; border (padding_mode 0: a constant a channel, left and right only; 1: the nearest
-    pixel); channels (c_padding_mode 0: to 32 bytes a pixel, 1: to four channels); a colour space matrix in 1/256.
-    On S; no effect until an image is loaded. Page: SetAippFunctions; `pixels` lists what is not simulated.
+    pixel; 2: the block of pixels beside it; 3: that block mirrored); channels (c_padding_mode 0: to 32 bytes a pixel,
+    1: to four channels); a colour space matrix in 1/256, with csc_bias_in taken off YUV before it or csc_bias_out added
+    to YUV after it. On S; no effect until an image is loaded. Page: SetAippFunctions.
+    Device: the page names the biases the other way round; this is as in the vendor's own program of it.
     """
     core = running(_SET)
     names = ("src0", "src1", "input_format", "config") if len(args) + len(kwargs) > 3 else _THREE
@@ -106,6 +108,10 @@ def _legal(core: Core, planes: list[GlobalTensor], work: Work, params: LoadImage
     limits |= dict.fromkeys(pads, (0, PAD_MOST))
     if work.mode == CONSTANT:
         limits |= dict.fromkeys(pads[:2], (0, 0))
+    elif work.mode in (BLOCK, MIRROR):  # a block is not larger than the part
+        rows = 1 if work.single_line else params.vert_size
+        limits |= dict.fromkeys(pads[:2], (0, min(PAD_MOST, rows)))
+        limits |= dict.fromkeys(pads[2:], (0, min(PAD_MOST, params.horiz_size)))
     for name, (low, high) in limits.items():
         given = getattr(params, name)
         required(NAME, name, given, low, high)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cube_machine import on_l1, tensor
 
-from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, MemoryFault, NotSimulatedError, OperandError
+from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, MemoryFault, OperandError
 from ascsim.language.basic import load_image_to_local, set_aipp_functions
 from ascsim.language.core import (
     AippChannelPaddingParams,
@@ -80,27 +80,45 @@ def test_types():
 
 
 def test_a_border_and_a_single_line():
-    border = AippPaddingParams(0, 1, 2, 3)
+    border = AippPaddingParams(0, 1, 2, 3, 4)
     part = LoadImageToLocalParams(2, 2, 2, 1, 8, 0, 0, 1, 1)
     found = load(RGB, AippParams(dt.int8, padding_params=border, c_padding_params=FOUR), part)
     assert found[[0, 1, 2, 3, 4]].tolist() == [
-        [1, 2, 3, 9],
+        [1, 2, 3, 4],
         [30, 31, 32, 9],
         [33, 34, 35, 9],
-        [1, 2, 3, 9],
-        [1, 2, 3, 9],
+        [1, 2, 3, 4],
+        [1, 2, 3, 4],
     ]
     nearest = AippParams(dt.int8, padding_params=AippPaddingParams(1))
     found = load(GREY, nearest, LoadImageToLocalParams(2, 2, 2, 1, 8, 1, 0, 0, 2))[:, 0]
     assert found[:12].tolist() == [10, 11, 11, 11, 10, 11, 11, 11, 18, 19, 19, 19]
+    part = LoadImageToLocalParams(3, 2, 2, 1, 8, 2, 1, 2, 1)  # 10 11 12 over 18 19 20
+    block = load(GREY, AippParams(dt.int8, padding_params=AippPaddingParams(2)), part)[:30, 0].reshape(5, 6)
+    assert block.tolist() == [
+        *([10, 11, 10, 11, 12, 12], [18, 19, 18, 19, 20, 20], [10, 11, 10, 11, 12, 12], [18, 19, 18, 19, 20, 20]),
+        [18, 19, 18, 19, 20, 20],
+    ]
+    mirror = load(GREY, AippParams(dt.int8, padding_params=AippPaddingParams(3)), part)[:30, 0].reshape(5, 6)
+    assert mirror.tolist() == [
+        *([19, 18, 18, 19, 20, 20], [11, 10, 10, 11, 12, 12], [11, 10, 10, 11, 12, 12], [19, 18, 18, 19, 20, 20]),
+        [19, 18, 18, 19, 20, 20],
+    ]
     line = AippParams(dt.int8, single_line_params=AippSingleLineParams(True))
     assert load(GREY, line)[:3, 0].tolist() == [10, 11, 0]
 
 
 def test_a_colour_space():
-    matrix = AippColorSpaceConvParams(True, 256, 0, 0, 0, -256, 0, 128, 128, 0)
-    found = load(RGB, AippParams(dt.float16, csc_params=matrix))[0]
-    assert found[:3].tolist() == [30.0, 0.0, 30.0]  # 31 negated is cut at 0; (30 + 31) / 2 is rounded down
+    """30, 31, 32: 31 negated and a half are -30.5, cut to -30, and below 0 to 0 after what is added; (30 + 31) / 2 is
+    rounded up."""
+    matrix = (256, 0, 0, 0, -256, 0, 128, 128, 0)
+    for biases, expected in (((0,) * 6, [30.0, 0.0, 31.0]), ((9, 9, 9, 1, 40, 255), [31.0, 10.0, 255.0])):
+        params = AippColorSpaceConvParams(True, *matrix, *biases)
+        assert load(RGB, AippParams(dt.float16, csc_params=params))[0, :3].tolist() == expected
+    part = LoadImageToLocalParams(4, 2, 2, 2, 8)  # Y 18, U 42, V 43
+    params = AippColorSpaceConvParams(True, *matrix, 10, 20, 30, 99, 99, 99)
+    assert load(YUV, AippParams(dt.float16, csc_params=params), part)[0, :3].tolist() == [8.0, 0.0, 15.0]
+    assert load(GREY, AippParams(dt.float16, csc_params=params))[0, :3].tolist() == [0.0, 20.0, 0.0]  # no colours
 
 
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
@@ -108,17 +126,13 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "no tensor": (lambda x: set_aipp_functions(3, RGB, AippParams(dt.int8)), ArgumentTypeError, "src0 = 3"),
     "no format": (lambda x: set_aipp_functions(x, 3, AippParams(dt.int8)), ArgumentValueError, "RGB888_U8 \\(4\\)"),
     "arguments": (lambda x: set_aipp_functions(x, RGB), ArgumentTypeError, "2 arguments"),
-    "block border": (
-        lambda x: set_aipp_functions(x, RGB, AippParams(dt.int8, padding_params=AippPaddingParams(2))),
-        NotSimulatedError,
-        "padding_mode 2",
-    ),
-    "biases": (
-        lambda x: set_aipp_functions(
-            x, RGB, AippParams(dt.int8, csc_params=AippColorSpaceConvParams(True, *[0] * 9, 16))
+    "border larger than the block": (
+        lambda x: (
+            set_aipp_functions(x, RGB, AippParams(dt.int8, padding_params=AippPaddingParams(2))),
+            load_image_to_local(tensor(dt.int8, TPosition.A1), LoadImageToLocalParams(2, 2, 2, 0, 8, 0, 3)),
         ),
-        NotSimulatedError,
-        "disagree",
+        ArgumentValueError,
+        "bot_pad_size = 3.*nearest legal value: 2",
     ),
     "odd position": (
         lambda x: (
