@@ -21,10 +21,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .cache_line import LINE, Cleaned, Line, changed, memory_bytes, nothing, put, shared, stale, unchecked, undefined
+from .cache_line import LINE, Cleaned, Line, memory_bytes, nothing, put, shared, stale, unchecked, uncleaned, undefined
 from .calls import recorded
 from .deadlock import stuck_cores
-from .findings import Finding, Site, place
+from .findings import Site, place
 from .instruction import GmShape, Plan, gm_shape
 from .intervals import DIRTY
 from .meetings import arrive, foreign
@@ -116,13 +116,8 @@ def end(device: Device) -> None:
         runs = line.runs(dirty=True)
         if not runs:  # all of it lies in the padding
             continue
-        text = (
-            f"set_value, {place(line.site)}: bytes [{runs[0][0]}:{runs[-1][1]}) of {line.array.name} are still in the "
-            f"data cache of {name} when the kernel ends; needs data_cache_clean_and_invalid"
-        )
         if device.checks.hazards:
-            device.report(Finding("CACHE_NOT_FLUSHED", text, name, "set_value", (line.site,), "warn"))
-            changed(device, name, line)
+            uncleaned(device, name, line, runs)
         put(line, line.array, line.at)
 
 

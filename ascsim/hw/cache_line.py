@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .global_memory import GlobalArray
 
 LINE = 64  # bytes
+CLEAN = "data_cache_clean_and_invalid"
+APART = "words of different cores in different 64-byte lines"
 
 
 class Line:
@@ -80,7 +82,7 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
     gm = line.array
 
     def report(text: str) -> None:
-        core.report("CACHE_LINE_SHARED", text, site, operation="data_cache_clean_and_invalid")
+        core.device.report(Finding("CACHE_LINE_SHARED", text, core.name, CLEAN, (site,), remedy=APART))
 
     def clash(earlier: Access, a: int, b: int, write: bool) -> None:
         if not write or earlier[5] in (-1, core.serial):
@@ -101,18 +103,28 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
         gm.runmap().write(a, b, me, clash, WHOLE_LINE)
 
 
+def uncleaned(device: Device, name: str, line: Line, runs: list[tuple[int, int]]) -> None:
+    """The launch has ended, and a core has not cleaned a line with dirty bytes."""
+    text = (
+        f"set_value, {place(line.site)}: bytes [{runs[0][0]}:{runs[-1][1]}) of {line.array.name} are still in the "
+        f"data cache of {name} when the kernel ends; needs {CLEAN}"
+    )
+    device.report(Finding("CACHE_NOT_FLUSHED", text, name, "set_value", (line.site,), "warn", remedy=CLEAN))
+    changed(device, name, line)
+
+
 def changed(device: Device, name: str, line: Line) -> None:
     """Whether a line that is written back at the end of the launch undoes what others have stored beside it."""
     for a, b in line.runs(dirty=False):
         if line.seen[a - line.at : b - line.at] != memory_bytes(line.array, a, b - a):
             text = _clobbered(line, a, b, line.site, "they have changed in memory since the line was filled")
-            device.report(Finding("CACHE_LINE_SHARED", text, name, "set_value", (line.site,)))
+            device.report(Finding("CACHE_LINE_SHARED", text, name, "set_value", (line.site,), remedy=APART))
 
 
 def _clobbered(line: Line, a: int, b: int, site: Site | None, why: str) -> str:
     return (
         f"the line [{line.at}:{line.at + LINE}) of {line.array.name} goes to memory whole ({place(site)}), and with it "
-        f"old copies of bytes [{a}:{b}): {why}; keep words of different cores in different 64-byte lines"
+        f"old copies of bytes [{a}:{b}): {why}; needs {APART}"
     )
 
 
@@ -120,13 +132,12 @@ def stale(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None
     for k in range(at, at + nbytes):
         line = core.lines[gm, k // LINE]
         if k < gm.nbytes and k - line.at not in line.dirty and gm.bytes(k, k + 1)[0] != line.seen[k - line.at]:
-            core.report(
-                "CACHE_STALE",
+            text = (
                 f"get_value, {place(site)} on {core.name} finds byte {k} of {gm.name} in its data cache, but memory "
-                "has changed since; needs data_cache_clean_and_invalid before the read",
-                site,
-                operation="get_value",
+                f"has changed since; needs {CLEAN} before the read"
             )
+            cure = f"{CLEAN} before the read"
+            core.device.report(Finding("CACHE_STALE", text, core.name, "get_value", (site,), remedy=cure))
             return
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from . import unitflag
-from .findings import Finding, Site, place
+from .findings import Finding, Site, many, place
 
 if TYPE_CHECKING:
     from .core import Core
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 TIMEOUT = "on the device this ends as an AI-core timeout (error 507014 or 507018)"
 
 
-def _raise(core: Core, kind: str, text: str, site: Site | None, operation: str = "wait_flag") -> NoReturn:
-    core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}", site, operation)
+def _raise(
+    core: Core, kind: str, text: str, site: Site | None, operation: str = "wait_flag", at_end: bool = False
+) -> NoReturn:
+    text = f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}"
+    core.device.report_deadlock(core, text, site, operation, at_end)
 
 
 def waiting(core: Core, pipe: Pipe) -> tuple[Flag | None, str]:
@@ -38,7 +41,7 @@ def describe(core: Core) -> str:
     for pipe in core.slots:
         if pipe.parked is not None:
             behind = len(pipe.parked) - 1
-            parts.append(f"{pipe.name} waits for {waiting(core, pipe)[1]}, {behind} entries behind it")
+            parts.append(f"{pipe.name} waits for {waiting(core, pipe)[1]}, {many(behind, 'entry')} behind it")
     return "; ".join(parts)
 
 
@@ -105,7 +108,7 @@ def queue_full(core: Core, pipe: Pipe, depth: int, site: Site | None) -> NoRetur
     _raise(
         core,
         "queue_full",
-        f"S stalls at {place(site)}: the queue of {pipe.name} holds its {depth} entries behind the wait for "
+        f"S stalls at {place(site)}: the queue of {pipe.name} holds its {many(depth, 'entry')} behind the wait for "
         f"{waiting(core, pipe)[1]}; {describe(core)}",
         site,
     )
@@ -117,7 +120,7 @@ def at_end(core: Core) -> None:
         return
     kind, why = kind_of(core, "no_set")
     queue = next(pipe.parked for pipe in core.slots if pipe.parked is not None)
-    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", queue[0][2])
+    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", queue[0][2], at_end=True)
 
 
 def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]) -> BaseException:

@@ -70,12 +70,20 @@ def place(site: Site | None) -> str:
     return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}:{line}"
 
 
+def many(n: int, thing: str) -> str:
+    """`1 entry`, `2 entries`."""
+    if n == 1:
+        return f"1 {thing}"
+    return f"{n} {thing[:-1]}ies" if thing.endswith("y") else f"{n} {thing}s"
+
+
 @dataclass
 class Finding:
     """One fault, warning or note, folded over cores and loop turns.
 
     `sites` are the call sites concerned, the one at which it was found last; `core` names the first core it
-    was seen on ("aiv 0"); `count` and `cores` grow when an equal one is found again.
+    was seen on ("aiv 0"); `count` and `cores` grow when an equal one is found again. `remedy` is the part of the
+    message that tells what mends it, "" where there is none; `at_end` whether the program had made its last call.
     """
 
     code: str
@@ -86,6 +94,8 @@ class Finding:
     severity: str = ""
     count: int = 1
     cores: list[str] = field(default_factory=list)
+    remedy: str = ""
+    at_end: bool = False
 
     def __post_init__(self) -> None:
         self.severity = self.severity or SEVERITY[self.code]

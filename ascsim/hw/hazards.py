@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import deadlock, serving
 from .events import EVENT_NUMBER
-from .findings import place
+from .findings import Finding, place
 from .intervals import DIRTY, WHOLE_LINE
 from .memory import overlap, show_runs
 from .partition import Access, Cell
@@ -93,16 +93,24 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
     if code == "GM_RACE_WW" and (b - a < 32 or min(b - a, me[3].gm.block) != me[3].gm.block):
         tail = "; hint tail: whole 32-byte blocks reach into the neighbour's share, data_copy_pad stores single bytes"
     pipe, line, later = device.pipe_name(earlier), _line(first), _line(second)
-    cure = serving.remedy(device, earlier[5], pipe, line, core.serial, later) or (
-        f"Needs cross_core_set_flag on pipe {pipe} after line {line} on {other} and cross_core_wait_flag before line "
-        f"{later} on {core.name}, or sync_all between"
-    )
+    cure = serving.remedy(device, earlier[5], pipe, line, core.serial, later)
+    if cure is None and first == second:
+        cure = (
+            f"bytes of its own for each core at line {line}, or turns: cross_core_set_flag on pipe {pipe} after it on "
+            f"{other} and cross_core_wait_flag before it on {core.name}"
+        )
+    elif cure is None:
+        cure = (
+            f"cross_core_set_flag on pipe {pipe} after line {line} on {other} and cross_core_wait_flag before line "
+            f"{later} on {core.name}, or sync_all between"
+        )
     message = (
         f"{code} on GM {array.name}[{a}:{b}): {core.name}: {me[3].name}, {second} ({_pipe(core, me)}) {verb} what "
         f"{other}: {earlier[3].name}, {first} {was}; nothing orders the two cores"
-        f"{'' if changed else ', though the bytes stay the same'}. {cure}{tail}"
+        f"{'' if changed else ', though the bytes stay the same'}. Needs {cure}{tail}"
     )
-    core.report(code, message, earlier[2], me[2], operation=me[3].name, severity=severity)
+    sites = earlier[2], me[2]
+    device.report(Finding(code, message, core.name, me[3].name, sites, severity, remedy=cure + tail))
 
 
 def beside_cache(core: Core, earlier: Access, me: Access, a: int, b: int) -> bool:
@@ -113,19 +121,20 @@ def beside_cache(core: Core, earlier: Access, me: Access, a: int, b: int) -> boo
     other, array = core.device.core_name(earlier[5]), core.touching.name
     verb = "writes" if me[3].gm.write else "reads"
     if kind == DIRTY:
-        code, cure = "CACHE_NOT_FLUSHED", "needs data_cache_clean_and_invalid between, and an order after it"
+        code, cure = "CACHE_NOT_FLUSHED", "data_cache_clean_and_invalid between, and an order after it"
         why = f"which the data cache of {other} holds newer (set_value, {place(earlier[2])})"
         concerns = earlier[5] != me[5] or earlier[1] != me[1]  # a core may clean its own line
     else:
-        code, cure = "CACHE_LINE_SHARED", "keep words of different cores in different 64-byte lines"
+        code, cure = "CACHE_LINE_SHARED", "words of different cores in different 64-byte lines"
         why = f"over which {other} may write an old copy with the line around it ({place(earlier[2])})"
         concerns = bool(me[3].gm.write) and earlier[5] != me[5]
     if concerns and not core.device.again(code, earlier, me):
         message = (
             f"{code} on GM {array}[{a}:{b}): {core.name}: {me[3].name}, {place(me[2])} ({_pipe(core, me)}) {verb} "
-            f"bytes {why}; {cure}"
+            f"bytes {why}; needs {cure}"
         )
-        core.report(code, message, earlier[2], me[2], operation=me[3].name)
+        sites = earlier[2], me[2]
+        core.device.report(Finding(code, message, core.name, me[3].name, sites, remedy=cure))
     return True
 
 
@@ -171,9 +180,10 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
     """Report two accesses of one core that nothing orders."""
     verb, was = VERB[code.rpartition("_")[2]]
     first, second = place(earlier[2]), place(me[2])
+    cure = remedy(core, earlier, me, code, first, second)
     message = (
         f"{code} on {where} ({core.name}): {me[3].name}, {second} ({_pipe(core, me)}) {verb} what {earlier[3].name}, "
-        f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. {remedy(core, earlier, me, code, first, second)}"
+        f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. Needs {cure}."
     )
     # Where the text runs on from the one to the other, they belong to two loops, or to one turn.
     back = earlier[2][0] is not me[2][0] or me[2][1] <= earlier[2][1]
@@ -182,23 +192,25 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
             f" Loop-carried: turn {earlier[4]} against turn {me[4]}; the usual cure is the reverse flag, set once "
             "before the loop and waited for once after it."
         )
-    core.report(code, message, earlier[2], me[2], operation=me[3].name)
+    core.device.report(Finding(code, message, core.name, me[3].name, (earlier[2], me[2]), remedy=cure))
 
 
 def remedy(core: Core, earlier: Access, me: Access, code: str, first: str, second: str) -> str:
-    """The call that orders the two, in one sentence."""
+    """The calls that order the two, and where."""
     a, b = core.slots[earlier[1]].name, core.slots[me[1]].name
     if a == b:
-        return f"Needs pipe_barrier(PIPE_{a}) between line {_line(first)} and line {_line(second)}."
+        return f"pipe_barrier(PIPE_{a}) {_between(first, second)}"
     if f"{a}_{b}" not in EVENT_NUMBER:
-        return f"Needs pipe_barrier(PIPE_ALL) between line {_line(first)} and line {_line(second)}."
+        return f"pipe_barrier(PIPE_ALL) {_between(first, second)}"
     queue = core.state.get("tpipe")
     first_pipe, then = (b, a) if code.endswith("WAR") else (a, b)  # a queue holds its buffer until the reader frees it
     other = f", or a queue {first_pipe} -> {then} for this buffer" if queue is not None else ""
-    return (
-        f"Needs set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line "
-        f"{_line(second)}{other}."
-    )
+    return f"set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line {_line(second)}{other}"
+
+
+def _between(first: str, second: str) -> str:
+    """Where a barrier goes."""
+    return f"before line {_line(first)}" if first == second else f"between line {_line(first)} and line {_line(second)}"
 
 
 def _pipe(core: Core, access: Access) -> str:

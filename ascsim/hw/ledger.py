@@ -82,9 +82,11 @@ class Ledger:
         if raises:
             raise entered.error()
 
-    def report_deadlock(self, core: Core, text: str, site: Site | None, operation: str) -> NoReturn:
+    def report_deadlock(
+        self, core: Core, text: str, site: Site | None, operation: str, at_end: bool = False
+    ) -> NoReturn:
         """Report that a core can never go on; `operation` is the call that it stands at."""
-        self.report(Finding("DEADLOCK", text, core.name, operation, (site,)))
+        self.report(Finding("DEADLOCK", text, core.name, operation, (site,), at_end=at_end))
         raise AssertionError("DEADLOCK ends the launch")
 
     def raced(self, earlier: Access, me: Access, local: bool) -> tuple[Name, Name]:

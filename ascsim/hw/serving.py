@@ -87,13 +87,13 @@ def remedy(device: Device, first: int, earlier: str, line: str, then: int, later
     serve = {core.serial for core in device.servers.cores.values()}
     if first in serve:
         return (
-            f"Needs a wait for the end of the call of line {line} (sync=True, or its wait_ call) before line {later}, "
+            f"a wait for the end of the call of line {line} (sync=True, or its wait_ call) before line {later}, "
             "and from the core that waits a flag to any other"
         )
     if then in serve:
         own = "" if earlier == "MTE3" else f"; on that core itself set_flag(HardEvent.{earlier}_MTE3, id) and its wait"
         return (
-            f"Needs cross_core_set_flag on pipe {earlier} after line {line} on {device.core_name(first)} and "
+            f"cross_core_set_flag on pipe {earlier} after line {line} on {device.core_name(first)} and "
             f"cross_core_wait_flag before line {later} on the vector core that makes that call{own}"
         )
     return None

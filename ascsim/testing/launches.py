@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ascsim.hw.checks import Checks
 from ascsim.hw.entry import Entry
-from ascsim.hw.errors import ArgumentTypeError, FoundError
+from ascsim.hw.errors import ArgumentTypeError, FoundError, OrderDependenceError
 from ascsim.hw.findings import Finding, locate
 from ascsim.hw.orders import SEEDS
 from ascsim.lib.jit import JITFunction
@@ -50,17 +49,6 @@ class Hazard:
 
     def __repr__(self) -> str:
         return f"<{self}>"
-
-
-class OrderDependenceError(AssertionError):
-    """A kernel gives other bytes in another legal order. `orders` maps each such order to the first difference."""
-
-    def __init__(self, text: str, orders: dict[str, Any]) -> None:
-        self.orders = orders
-        super().__init__(text)
-
-    def __reduce__(self) -> Any:
-        return type(self), (str(self), self.orders)
 
 
 def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) -> list[Hazard]:
@@ -128,7 +116,6 @@ def _stories(recording: Recording, findings: list[Finding]) -> list[str]:
 
 
 def _hazard(finding: Finding, recording: Recording | None) -> Hazard:
-    remedy = re.search(r"\b[Nn]eeds (.*)", finding.message)
     pair: tuple[Entry, Entry] | None = None if recording is None else recording.pair(finding)
     common: list[tuple[str, int, int]] = [] if recording is None else recording.common(finding)
     return Hazard(
@@ -138,7 +125,7 @@ def _hazard(finding: Finding, recording: Recording | None) -> Hazard:
         places=tuple(locate(site) for site in finding.sites),
         pipes=() if pair is None else (pair[0].plan.pipe.name, pair[1].plan.pipe.name),
         bytes=tuple(common),
-        remedy=remedy[1] if remedy else "",
+        remedy=finding.remedy,
         count=finding.count,
         cores=tuple(finding.cores),
         witness="" if pair is None or recording is None else str(recording.witness(finding)),

@@ -79,8 +79,8 @@ def test_a_set_behind_a_wait_carries_what_the_wait_has_brought() -> None:
         (
             lambda k, x, z: [k.wait(1, "MTE2_V"), k.set(2, "V_MTE2"), k.wait(3, "V_MTE2"), k.set(4, "MTE2_V")],
             "DEADLOCK (cycle) on aiv 0: the kernel has ended, but V waits MTE2_V id 0 (k:1) <- MTE2 waits V_MTE2 id 0 "
-            "(k:3) <- V; V waits for MTE2_V id 0 (k:1), 1 entries behind it; MTE2 waits for V_MTE2 id 0 (k:3), 1 "
-            "entries behind it",
+            "(k:3) <- V; V waits for MTE2_V id 0 (k:1), 1 entry behind it; MTE2 waits for V_MTE2 id 0 (k:3), 1 "
+            "entry behind it",
         ),
         (
             lambda k, x, z: [k.wait(1, "MTE2_V"), k.barrier_all(2)],

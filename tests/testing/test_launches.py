@@ -82,7 +82,7 @@ def test_a_hazard_names_sites_bytes_and_remedy(gone, code, lines, pipes, where, 
     (found,) = hazards(**{gone: False})
     assert (found.code, found.severity, found.pipes, found.bytes) == (code, "fault", pipes, (where,))
     assert found.places == tuple((FILE, line) for line in lines)
-    expected = f"set_flag(HardEvent.{remedy}, id) after line {lines[0]} and wait_flag before line {lines[1]}."
+    expected = f"set_flag(HardEvent.{remedy}, id) after line {lines[0]} and wait_flag before line {lines[1]}"
     assert found.remedy == expected
     assert found.count == 3
     assert found.cores == ("aiv 0",)
