@@ -2,8 +2,8 @@
 compiler.
 
 All of it is found by making the launch again with other calls (`ascsim.hw.rerun`), so it holds for what was launched:
-these arguments, this many blocks. Cores that make the same calls are looked at once. Not looked at: order between
-cores, and launches in which cube cores serve matmul objects.
+these arguments, this many blocks. Cores that make the same calls are looked at once. Order between cores is not tried:
+of it the cure is told that the report has.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..hw.calls import Call
-from ..hw.findings import Finding, locate, place
+from ..hw.findings import AT_ONCE, Finding, locate, place
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome, rerun
+from .completions import Completion, completed
 from .edits import WHERE, CodeLine, Repair, line_of
 from .redundancy import Redundant, redundant
-from .repairs import IN_CORE, Pair, Repairs, ids_in_use, with_repairs
+from .repairs import IN_CORE, Pair, Repairs, ids_in_use, with_changes
 
 if TYPE_CHECKING:
     from ..hw.device import Device
 
 CALLS = 50_000  # of the cores looked at; longer launches get no advice
+FLAGS = ("FLAG_", "DEADLOCK")  # codes of faults that a call of a flag may mend
 
 
 @dataclass(frozen=True)
@@ -42,22 +44,23 @@ class Lean:
 class Advice:
     """What could be better. `str(advice)` is the text, `advice.data()` plain values for tools.
 
-    repairs    flag pairs and barriers that order what is not ordered, in the order in which they were found
+    repairs    the other half of a flag, then flag pairs and barriers, in the order in which they were found
     smallest   no smaller set of the candidates does as well
     left       races for which no repair was found
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
     others     codes of the faults that the repairs leave: no flag or barrier put into one core mends them
-    silent     why there is no advice; "" if there is
+    cures      of findings that are no matter of order in one core: code and cure, as the report has it, not tried
+    silent     why nothing was tried; "" if something was
     """
 
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[Repair | Completion, ...] = ()
     smallest: bool = True
     left: tuple[Finding, ...] = ()
     redundant: tuple[Redundant, ...] = ()
     leans: tuple[Lean, ...] = ()
-    framework: bool = False
     others: tuple[str, ...] = ()
+    cures: tuple[tuple[str, str], ...] = ()
     silent: str = ""
 
     @property
@@ -67,19 +70,16 @@ class Advice:
         return sorted(lines, key=lambda line: (line.file, line.line, WHERE.index(line.where)))
 
     def __str__(self) -> str:
-        if self.silent:
-            return f"Advice: not given: {self.silent}"
-        text = []
+        text = [f"Advice: not given: {self.silent}"] if self.silent else []
         if self.repairs:
             few = "the fewest calls that put it in order" if self.smallest else "calls that put it in order"
             text.append(f"Advice: {few}")
             text += [f"  {line}" for line in self.lines]
-            if self.framework and any(repair.event for repair in self.repairs):
-                text.append("  (under a TPipe the ids come from alloc_event_id)")
         if self.left:
             text.append(f"Advice: nothing found for {', '.join(finding.code for finding in self.left)}")
         elif self.repairs and self.others:
             text.append(f"  (this does not mend {', '.join(self.others)})")
+        text += [f"Advice: for {code}, not tried: {cure}" for code, cure in self.cures]
         text += [f"Advice: not needed: {item}" for item in self.redundant]
         text += [f"Note: {item}" for item in self.leans]
         return "\n".join(text) or "Advice: none needed"
@@ -93,6 +93,7 @@ class Advice:
             "smallest": self.smallest,
             "left": [finding.text() for finding in self.left],
             "others": list(self.others),
+            "cures": [{"code": code, "cure": cure} for code, cure in self.cures],
             "redundant": [
                 {"lines": [list(line) for line in item.lines], "us": item.microseconds, "auto_sync": item.compiler_only}
                 for item in self.redundant
@@ -119,24 +120,40 @@ class _Adviser:
     def advice(self) -> Advice:
         device, record = self.device, self.device.record
         assert record is not None
+        cures = tuple((f.code, f.remedy) for f in device.findings if f.code not in IN_CORE and f.remedy)
+        faults = [finding for finding in device.findings if finding.severity == "fault"]
         if device.servers.cores:
-            return Advice(silent="its cube cores serve matmul objects")
+            return Advice(cures=cures, silent="its cube cores serve matmul objects")
         self.calls = _different(record.calls.of)
         if sum(map(len, self.calls.values())) > CALLS:
-            return Advice(silent=f"more than {CALLS} calls")
+            return Advice(cures=cures, silent=f"more than {CALLS} calls")
+        halted = next((f.code for f in faults if f.code in AT_ONCE and not f.at_end), "")
+        if halted:
+            return Advice(cures=cures, silent=f"{halted} ended the launch before its last call")
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         base = self.trial(list, True)
-        faults = (finding.code for finding in device.findings if finding.severity == "fault")
-        others = tuple(dict.fromkeys(code for code in faults if code not in IN_CORE))
         leans = self.leans(base)
-        if any(finding.code in IN_CORE for finding in base.findings):
+        done, outcome = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
+        search: Repairs | None = None
+        if any(finding.code in IN_CORE for finding in outcome.findings):
             search = Repairs(
-                lambda repairs: self.trial(with_repairs(repairs), True), ids_in_use(self.calls.values()), self.describe
+                lambda more: self.trial(with_changes((*done, *more)), True),
+                ids_in_use(self.calls.values()),
+                self.describe,
+                framework,
             )
-            return Advice(search.chosen, search.smallest, tuple(search.left), (), leans, framework, others)
-        if base.ended or others:
-            return Advice(leans=leans, silent="first mend what is no matter of order inside a core")
+            outcome = search.trial(search.chosen)
+        faulty = {finding.code for finding in outcome.findings}
+        codes = dict.fromkeys(finding.code for finding in faults if finding.code not in IN_CORE)
+        others = tuple(code for code in codes if not code.startswith(FLAGS) or code in faulty)
+        if search is not None:
+            smallest = search.smallest and not done
+            return Advice((*done, *search.chosen), smallest, tuple(search.left), (), leans, others, cures)
+        if done:
+            return Advice(done, len(done) == 1, leans=leans, others=others, cures=cures)
+        if faults:
+            return Advice(leans=leans, cures=cures, silent=f"no call of a flag or barrier mends {', '.join(others)}")
         cycles_per_us = device.soc.clock_mhz
         return Advice(redundant=tuple(redundant(self.calls, self.trial, lambda c: c / cycles_per_us)), leans=leans)
 

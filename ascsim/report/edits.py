@@ -10,7 +10,8 @@ import ast
 import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..hw.calls import Call
 from ..hw.events import EVENT_NUMBER
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from ..hw.core import Core
 
 Line = tuple[str, int]  # file name and number
-WHERE = ("before loop", "before", "after", "after loop")  # places beside a line, in the order of the text
+WHERE = ("before loop", "before", "leave out", "instead of", "after", "after loop")  # places, in the order of the text
 
 
 @dataclass(frozen=True)
 class CodeLine:
-    """A line of code to put before or after a line of the author's file."""
+    """A line of code to put before, after or in place of a line of the author's file, or to take out of it."""
 
-    where: str  # "before" or "after" the line; "before loop" or "after loop", of which it is the first or last line
+    where: str  # one of WHERE; of "before loop" and "after loop" the line is the loop's first or last
     file: str
     line: int
     code: str
@@ -53,6 +54,7 @@ class Repair:
     number   the first id; `ids` follow each other, one for each turn that a loop may run ahead
     loop     set once before it and waited for once after it (a reverse flag); None: a pair in one turn
     apart    set after `first`, waited for before `second`; False: both before `second`
+    tpipe    what gives the ids, in the author's words; "": they are the author's own numbers
     """
 
     first: Line
@@ -63,6 +65,7 @@ class Repair:
     ids: int = 1
     loop: Loop | None = None
     apart: bool = True
+    tpipe: str = ""
 
     @property
     def lines(self) -> list[CodeLine]:
@@ -70,27 +73,40 @@ class Repair:
         if not self.event:
             return [CodeLine("before", *self.second, f"asc.pipe_barrier(asc.PipeID.PIPE_{self.pipe})")]
         after, before = ("after", *self.first), ("before", *self.second)
-        if not self.apart:
-            return [
-                CodeLine(*before, self._code("set", str(self.number)) + "; " + self._code("wait", str(self.number)))
-            ]
-        if self.loop is None:
-            number = str(self.number)
-            return [CodeLine(*after, self._code("set", number)), CodeLine(*before, self._code("wait", number))]
         number = str(self.number)
+        if self.tpipe:
+            number = f"{self.event.lower()}_{number}"
+        take, give = self._alloc(number)
+        if not self.apart:
+            return [CodeLine(*before, take + self._code("set", number) + "; " + self._code("wait", number) + give)]
+        if self.loop is None:
+            return [
+                CodeLine(*after, take + self._code("set", number)),
+                CodeLine(*before, self._code("wait", number) + give),
+            ]
         if self.ids > 1:
             number = " + ".join(
                 filter(None, [number * bool(self.number), f"{self.loop.variable or 'turn'} % {self.ids}"])
             )
         file = self.second[0]
         inner = [CodeLine(*before, self._code("wait", number)), CodeLine(*after, self._code("set", number))]
-        every = range(self.number, self.number + self.ids)
-        prime = [CodeLine("before loop", file, self.loop.first, self._code("set", str(k))) for k in every]
-        drain = [CodeLine("after loop", file, self.loop.last, self._code("wait", str(k))) for k in every]
+        every = [number] if self.ids == 1 else [str(self.number + k) for k in range(self.ids)]
+        prime = [CodeLine("before loop", file, self.loop.first, take + self._code("set", k)) for k in every]
+        drain = [CodeLine("after loop", file, self.loop.last, self._code("wait", k) + give) for k in every]
         return [*prime, *sorted(inner, key=lambda line: line.line), *drain]
 
     def _code(self, call: str, number: str) -> str:
         return f"asc.{call}_flag(asc.HardEvent.{self.event}, {number})"
+
+    def _alloc(self, name: str) -> tuple[str, str]:
+        """How an id is taken from the TPipe, and how it is given back."""
+        if not self.tpipe:
+            return "", ""
+        event = f"asc.HardEvent.{self.event}"
+        return (
+            f"{name} = {self.tpipe}.alloc_event_id({event}); ",
+            f"; {self.tpipe}.release_event_id({name}, {event})",
+        )
 
     def edit(self, calls: list[Call]) -> Iterator[Call]:
         """The calls of one core's text with these among them."""
@@ -101,7 +117,7 @@ class Repair:
             number = self.number + call.turn % self.ids
             if inside and k == inside[0]:
                 yield from (self._call(call, "set_flag", number) for number in every)
-            if here == self.second and _acts(call):
+            if here == self.second and acts(call):
                 if not self.event:
                     yield self._barrier(call)
                 else:
@@ -109,7 +125,7 @@ class Repair:
                         yield self._call(call, "set_flag", number)
                     yield self._call(call, "wait_flag", number)
             yield call
-            if here == self.first and _acts(call) and self.event and self.apart:
+            if here == self.first and acts(call) and self.event and self.apart:
                 yield self._call(call, "set_flag", number)
             if inside and k == inside[-1]:
                 yield from (self._call(call, "wait_flag", number) for number in every)
@@ -129,16 +145,23 @@ class Repair:
         return Call(core, what, (*args, self.second), {}, self.second, beside.turn)
 
 
-def edited(calls: list[Call], gone: Iterable[tuple[str, Line]] = (), repairs: Iterable[Repair] = ()) -> list[Call]:
-    """Calls without those of some kind at some lines, and with repairs."""
+class Change(Protocol):
+    """What can be done to the calls of one core's text."""
+
+    def edit(self, calls: list[Call]) -> Iterable[Call]:
+        """The calls with the change."""
+
+
+def edited(calls: list[Call], gone: Iterable[tuple[str, Line]] = (), changes: Iterable[Change] = ()) -> list[Call]:
+    """Calls without those of some kind at some lines, and with changes."""
     leave = set(gone)
     out = [call for call in calls if not leave or (call.what, line_of(call)) not in leave]
-    for repair in repairs:
-        out = list(repair.edit(out))
+    for change in changes:
+        out = list(change.edit(out))
     return out
 
 
-def _acts(call: Call) -> bool:
+def acts(call: Call) -> bool:
     """Whether a call is an instruction: one that goes to a pipe, or a function that issues some."""
     return call.what == "issue" or not isinstance(call.what, str)
 
@@ -158,25 +181,56 @@ def source(line: Line) -> str:
     return linecache.getline(*line).strip()
 
 
+def tpipe_name(line: Line) -> str:
+    """What the author calls the TPipe of the function that holds a line."""
+    function = _function(line, line)
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.Assign):
+            names, values = (getattr(side, "elts", [side]) for side in (node.targets[0], node.value))
+            for name, value in zip(names, values, strict=False):
+                if isinstance(name, ast.Name) and ast.unparse(value).endswith("TPipe()"):
+                    return name.id
+    return "asc.get_tpipe_ptr()"
+
+
 def loop_around(first: Line, second: Line) -> Loop | None:
     """The outermost loop of one function that holds both lines, named after its innermost variable there."""
-    if first[0] != second[0]:
-        return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(first[0])))
-    except SyntaxError:
-        return None
-    lines = (first[1], second[1])
-
-    def holds(node: ast.AST) -> bool:
-        return all(node.lineno <= line <= node.end_lineno for line in lines)  # type: ignore[attr-defined]
-
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and holds(node)]
-    if not functions:
-        return None
-    loops = [node for node in ast.walk(functions[-1]) if isinstance(node, ast.For | ast.While) and holds(node)]
+    loops = _loops(first, second)
     if not loops:
         return None
-    inner = loops[-1]
+    outer, inner = loops[0], loops[-1]
     name = inner.target.id if isinstance(inner, ast.For) and isinstance(inner.target, ast.Name) else ""
-    return Loop(loops[0].lineno, loops[0].end_lineno or loops[0].lineno, name)
+    return Loop(outer.lineno, outer.end_lineno or outer.lineno, name)
+
+
+def innermost(line: Line) -> tuple[str, int]:
+    """The innermost loop or else the function around a line: file, and its first line (0: the module)."""
+    loops = _loops(line, line)
+    function = _function(line, line)
+    around = loops[-1] if loops else function
+    return line[0], around.lineno if around is not None else 0
+
+
+def _function(first: Line, second: Line) -> ast.FunctionDef | None:
+    """The innermost function that holds both lines."""
+    tree = _tree("".join(linecache.getlines(first[0]))) if first[0] == second[0] else None
+    return next((node for node in reversed(_holding(tree, first, second, ast.FunctionDef))), None)
+
+
+def _loops(first: Line, second: Line) -> list[ast.For | ast.While]:
+    """The loops of one function that hold both lines, from the outermost in."""
+    function = _function(first, second)
+    return [] if function is None else _holding(function, first, second, ast.For | ast.While)
+
+
+def _holding(tree: ast.AST | None, first: Line, second: Line, kind: Any) -> list[Any]:
+    nodes = [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, kind)]
+    return [node for node in nodes if all(node.lineno <= line[1] <= node.end_lineno for line in (first, second))]
+
+
+@lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return None

@@ -18,7 +18,8 @@ from ..hw.events import EVENT_NUMBER, RESERVED
 from ..hw.findings import Finding, locate
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome
-from .edits import Line, Repair, edited, loop_around
+from .completions import Completion
+from .edits import Line, Repair, edited, loop_around, tpipe_name
 
 IN_CORE = frozenset(
     [*("RAW", "WAR", "WAW"), *("NO_BARRIER_RAW", "NO_BARRIER_WAR", "NO_BARRIER_WAW")]
@@ -33,8 +34,15 @@ class Repairs:
     """A search for repairs. `chosen` are the repairs, `left` what they do not mend, `smallest` whether no set of the
     candidates with fewer of them does as well."""
 
-    def __init__(self, trial: Trial, used: dict[str, set[int]], describe: Callable[[Name, Name], Pair | None]) -> None:
+    def __init__(
+        self,
+        trial: Trial,
+        used: dict[str, set[int]],
+        describe: Callable[[Name, Name], Pair | None],
+        framework: bool = False,
+    ) -> None:
         self.trial, self.used, self.describe = trial, used, describe
+        self.framework = framework  # a TPipe gives the ids
         self.seen: list[Repair] = []
         self.smallest = True
         self.chosen, self.left = self._search()
@@ -83,15 +91,16 @@ class Repairs:
         loop = loop_around(first, second)
         distance = turn_b - turn_a
         free = self._free(event, chosen)
+        tpipe = tpipe_name(second) if self.framework else ""
         if distance <= 0 and free:
-            yield Repair(first, second, event, number=free[0])
+            yield Repair(first, second, event, number=free[0], tpipe=tpipe)
         if loop is not None and distance > 0:
-            for ids in {distance: None, 1: None}:
+            for ids in {distance: None, 1: None} if not tpipe else (1,):
                 start = next((k for k in free if all(k + step in free for step in range(ids))), None)
                 if start is not None:
-                    yield Repair(first, second, event, number=start, ids=ids, loop=loop)
+                    yield Repair(first, second, event, number=start, ids=ids, loop=loop, tpipe=tpipe)
         if free:
-            yield Repair(first, second, event, number=free[0], apart=False)
+            yield Repair(first, second, event, number=free[0], apart=False, tpipe=tpipe)
         yield Repair(first, second, pipe="ALL")
 
     def _free(self, event: str, chosen: Iterable[Repair]) -> list[int]:
@@ -148,9 +157,9 @@ def ids_in_use(calls: Iterable[list[Call]]) -> dict[str, set[int]]:
     return used
 
 
-def with_repairs(repairs: tuple[Repair, ...]) -> Callable[[list[Call]], list[Call]]:
-    """The edit that puts repairs in."""
-    return lambda made: edited(made, (), repairs)
+def with_changes(changes: Iterable[Repair | Completion]) -> Callable[[list[Call]], list[Call]]:
+    """The edit that makes changes one after the other."""
+    return lambda made: edited(made, (), changes)
 
 
-__all__ = ["IN_CORE", "Line", "Repairs", "ids_in_use", "with_repairs"]
+__all__ = ["IN_CORE", "Line", "Repairs", "ids_in_use", "with_changes"]

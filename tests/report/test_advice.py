@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import runpy
@@ -12,6 +13,7 @@ import pytest
 
 import ascsim as asc
 from ascsim import cli
+from ascsim.report.edits import WHERE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SOURCE = (EXAMPLES / "01_add/add.py").read_text()
@@ -27,7 +29,7 @@ def without(*flags):
     return text
 
 
-def launched(source, folder, checks=None, **options):
+def launched(source, folder, checks=None, blocks=2, **options):
     path = folder / str(len(list(folder.iterdir()))) / "kernel.py"  # the text of a file is read once
     path.parent.mkdir()
     path.write_text(source)
@@ -35,13 +37,17 @@ def launched(source, folder, checks=None, **options):
     x = np.arange(2 * TILES * TILE, dtype=np.float32)
     z = np.zeros_like(x)
     with asc.settings(checks=checks or asc.Checks.collect(), record=True):
-        return kernel[2](x, 3 * x, z, TILES, TILE, **options)
+        return kernel[blocks](x, 3 * x, z, TILES, TILE, **options)
 
 
 def followed(source, lines):
-    """The text with the lines of code that advice asks for."""
+    """The text as advice asks for."""
     text = source.splitlines()
-    for line in sorted(lines, key=lambda line: (line.line, line.where.startswith("after")), reverse=True):
+    for line in sorted(lines, key=lambda line: (line.line, WHERE.index(line.where)), reverse=True):
+        if line.where in ("instead of", "leave out"):
+            indent = len(text[line.line - 1]) - len(text[line.line - 1].lstrip())
+            text[line.line - 1] = " " * indent + (line.code if line.where == "instead of" else "pass")
+            continue
         at = line.line if line.where.startswith("after") else line.line - 1
         beside = text[line.line - 1]
         indent = len(beside) - len(beside.lstrip())
@@ -80,14 +86,102 @@ def test_a_kernel_is_clean_when_advice_is_followed(flags, calls, tmp_path):
     assert launched(followed(source, advice.lines), tmp_path, asc.Checks.strict()).findings == []
 
 
-def test_flags_that_are_left_up_are_not_called_no_matter_of_the_core(tmp_path):
-    """A wait is gone: its flag stays up, whatever else is put in."""
-    lines = SOURCE.replace("        asc.wait_flag(LOADED, half)\n", "")
-    advice = launched(lines, tmp_path).recording.advice()
-    assert advice.data()["others"] == ["FLAG_DOUBLE_SET", "FLAG_LEFT_SET"]
-    assert str(advice).endswith("\n  (this does not mend FLAG_DOUBLE_SET, FLAG_LEFT_SET)")
-    left = launched(followed(lines, advice.lines), tmp_path).findings
-    assert [finding.code for finding in left] == ["FLAG_DOUBLE_SET", "FLAG_LEFT_SET"]
+SET, WAIT = "        asc.set_flag(LOADED, half)\n", "        asc.wait_flag(LOADED, half)\n"
+PRIME, TAKE = "        asc.set_flag(INPUTS_FREE, half)\n", "        asc.wait_flag(INPUTS_FREE, half)\n"
+
+
+def changed(call, instead, nth=0):
+    """The example with the n-th of some calls changed."""
+    parts = SOURCE.split(call)
+    return call.join(parts[: nth + 1]) + instead + call.join(parts[nth + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("source", "advised"),
+    [
+        (changed(WAIT, ""), ["before add wait_flag(LOADED, half)"]),
+        (changed(SET, ""), ["after data_copy set_flag(LOADED, half)"]),
+        (changed(TAKE, ""), ["before data_copy wait_flag(INPUTS_FREE, half)"]),
+        (changed(PRIME, "", 1), ["after add set_flag(INPUTS_FREE, half)"]),
+        (changed(PRIME, "        pass\n"), [f"before loop for set_flag(asc.HardEvent.V_MTE2, {k})" for k in (0, 1)]),
+        (changed(TAKE, "", 1), [f"after loop set_flag wait_flag(asc.HardEvent.V_MTE2, {k})" for k in (0, 1)]),
+        (changed(WAIT, WAIT.replace("LOADED", "ADDED")), ["instead of wait_flag wait_flag(LOADED, half)"]),
+        (changed(SET, SET.replace("half", "5")), ["instead of set_flag set_flag(LOADED, half)"]),
+        (changed(SET, SET + SET.replace("half", "4 + half")), ["leave out set_flag set_flag(LOADED, 4 + half)"]),
+    ],
+    ids="wait set reverse_wait reverse_set prime drain event id surplus".split(),
+)
+def test_half_a_flag_is_completed_by_the_other_half(source, advised, tmp_path):
+    """A second pair would not take down the flag that stays up, nor let the wait go on."""
+    with asc.settings(reports=[]) as now, contextlib.suppress(asc.DeadlockError):
+        launched(source, tmp_path)
+    (report,) = now.reports
+    assert not report.ok
+    advice = report.recording.advice()
+    text = source.splitlines()
+    beside = [re.match(r"\s*(?:asc\.)?(\w+)", text[line.line - 1])[1] for line in advice.lines]
+    assert [
+        f"{line.where} {call} {line.code.removeprefix('asc.')}" for line, call in zip(advice.lines, beside, strict=True)
+    ] == advised
+    assert (advice.smallest, advice.left, advice.others, advice.redundant) == (True, (), (), ())
+    assert launched(followed(source, advice.lines), tmp_path, asc.Checks.strict()).findings == []
+
+
+FREED = """
+import ascsim as asc
+
+@asc.jit
+def add_kernel(x, y, z, tiles, tile: asc.ConstExpr):
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x)
+    z_gm.set_global_buffer(z)
+    pipe, inputs = asc.TPipe(), asc.TBuf(asc.TPosition.VECCALC)
+    pipe.init_buffer(inputs, 4 * tile)
+    x_ub = inputs.get(asc.float32, tile)
+    for i in range(tiles):
+        asc.data_copy(x_ub, x_gm[i * tile :], tile)
+        asc.data_copy(z_gm[i * tile :], x_ub, tile)
+"""
+
+
+def test_under_a_tpipe_the_ids_are_the_pipes(tmp_path):
+    """A TPipe owns the ids: literal ones would be warned of."""
+    report = launched(FREED, tmp_path, blocks=1)
+    assert [finding.code for finding in report.findings] == ["RAW", "WAR"]
+    lines = report.recording.advice().lines
+    back, forth = (f"asc.HardEvent.{event}, {event.lower()}_0" for event in ("MTE3_MTE2", "MTE2_MTE3"))
+    assert [line.code for line in lines] == [
+        f"mte3_mte2_0 = pipe.alloc_event_id(asc.HardEvent.MTE3_MTE2); asc.set_flag({back})",
+        f"asc.wait_flag({back})",
+        f"mte2_mte3_0 = pipe.alloc_event_id(asc.HardEvent.MTE2_MTE3); asc.set_flag({forth})",
+        f"asc.wait_flag({forth}); pipe.release_event_id(mte2_mte3_0, asc.HardEvent.MTE2_MTE3)",
+        f"asc.set_flag({back})",
+        f"asc.wait_flag({back}); pipe.release_event_id(mte3_mte2_0, asc.HardEvent.MTE3_MTE2)",
+    ]
+    assert launched(followed(FREED, lines), tmp_path, asc.Checks.strict(), blocks=1).findings == []
+
+
+def test_what_is_no_matter_of_one_core_is_told_and_not_tried(tmp_path):
+    """Both cores store the same place: no flag of a core orders that."""
+    report = launched(FREED, tmp_path)
+    advice = report.recording.advice()
+    assert advice.others == ("GM_RACE_WW",)
+    assert [code for code, _ in advice.cures] == ["GM_RACE_WW"]
+    assert "Advice: for GM_RACE_WW, not tried: bytes of its own for each core at line 14, or turns: " in str(advice)
+    assert advice.data()["cures"][0]["code"] == "GM_RACE_WW"
+
+
+def test_where_no_advice_can_be_given_the_reason_is(tmp_path, monkeypatch):
+    outside = FREED.replace("x_gm[i * tile :]", "x_gm[1 << 20 :]")
+    with asc.settings(reports=[]) as now, pytest.raises(asc.MemoryFault):
+        launched(outside, tmp_path)
+    assert str(now.reports[0].recording.advice()) == ("Advice: not given: OOB_GM ended the launch before its last call")
+    monkeypatch.setattr("ascsim.report.advice.CALLS", 10)
+    assert str(launched(SOURCE, tmp_path).recording.advice()) == "Advice: not given: more than 10 calls"
+    monkeypatch.undo()
+    report = launched(SOURCE, tmp_path)
+    report.recording.device.servers.cores[0] = report.recording.entries[0].core  # as with a Matmul object
+    assert str(report.recording.advice()) == "Advice: not given: its cube cores serve matmul objects"
 
 
 def test_barriers_that_do_nothing_are_named_with_what_they_cost(tmp_path):
