@@ -25,6 +25,7 @@ from .record import Chooser, Step, newest, oldest, order
 
 HALF = 32  # bytes; a transfer is torn between two of these
 SEEDS = range(3)
+ALWAYS = ("canonical", "late", "early", "reverse", "torn", "torn reverse")  # of every launch, whatever its pipes
 
 
 def early(ready: list[Entry]) -> Entry:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ascsim.hw.errors import SimulatorError
+from ascsim.hw.errors import MissingExtraError
+from ascsim.hw.orders import ALWAYS
 from ascsim.language.core import dtype as dt
 from ascsim.lib.platform import Platform
 
@@ -23,16 +24,11 @@ except ImportError:
     _st = None  # type: ignore[assignment]
 
 BLOCK = 32  # bytes; what copies and vector operands are counted in
-ORDERS = ("canonical", "late", "early", "reverse", "torn", "torn reverse")
 DTYPES = (
     *(dt.float32, dt.float16, dt.bfloat16),
     *(dt.int32, dt.int16, dt.int8, dt.uint8, dt.uint16, dt.uint32, dt.int64, dt.uint64),
 )
 FILLS = ("zeros", "counting", "bits", "special")
-
-
-class MissingExtraError(SimulatorError, ImportError):
-    """hypothesis is not installed."""
 
 
 def _hypothesis() -> Any:
@@ -145,4 +141,4 @@ def flag_placements(flags: Iterable[str]) -> Any:
 def legal_orders() -> Any:
     """Names of orders that `Recording.replay` takes."""
     st = _hypothesis()
-    return st.sampled_from(ORDERS) | st.integers(0, 2**16).map(lambda seed: f"random {seed}")
+    return st.sampled_from(ALWAYS) | st.integers(0, 2**16).map(lambda seed: f"random {seed}")
