@@ -24,9 +24,18 @@ def keys(scores: np.ndarray, dtype: DataType) -> np.ndarray:
     bits = scores << np.uint32(16) if dtype is float16 else scores
     infinity = 0x7C000000 if dtype is float16 else 0x7F800000
     magnitude = (bits & np.uint32(_MOST)).view(np.int32)
-    ordered = np.where(bits.view(np.int32) < 0, -magnitude, magnitude)
-    ordered[magnitude > infinity] = _MOST
+    nan = magnitude > infinity
+    sign = bits.view(np.int32) >> 31  # 0 or -1
+    ordered = magnitude ^ sign
+    ordered -= sign  # of negative numbers -magnitude
+    if np.count_nonzero(nan):
+        ordered[nan] = _MOST
     return ordered
+
+
+def picked(rows: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The elements of each row in its order."""
+    return rows.reshape(-1).take(order + np.arange(0, rows.size, rows.shape[1])[:, None])
 
 
 def one_type(core: Core, operation: str, dst: Place, src: Place, name: str, site: Site) -> None:

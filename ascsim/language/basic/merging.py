@@ -23,7 +23,7 @@ from ..core.place import Place, report, running
 from ..core.types import MrgSort4Info, MrgSortSrcList
 from ..masks import repeats
 from ..overlap import apart
-from ..pairs import PAIR, SCORES, keys, one_type
+from ..pairs import PAIR, SCORES, keys, one_type, picked
 from ..plans import zero
 from ..signatures import signatures
 from ..spans import checked, span, words
@@ -71,22 +71,36 @@ def mrg_sort(
     if not isinstance(sort_list, MrgSortSrcList):
         rule = "MrgSortSrcList"
         raise ArgumentTypeError("mrg_sort", "is no list", operand="sort_list", value=sort_list, rule=rule)
+    asked = None
+    if not given.if_exhausted_suspension:
+        try:
+            sources = sort_list.src1, sort_list.src2, sort_list.src3, sort_list.src4
+            asked = ("mrg_sort", given.key, *[list_.place for list_ in sources])
+            plan = dst.place.plans[asked]
+        except (AttributeError, KeyError):  # fewer lists, or a call that is new
+            pass
+        else:
+            core.state["mrg_sort_result"] = None
+            core.issue(plan, site)
+            return
     lengths = _lengths(given)
     lists = [(f"src{i + 1}", getattr(sort_list, f"src{i + 1}"), SCORES) for i in range(len(lengths))]
     target = checked(core, "mrg_sort", [("dst", dst, SCORES)], site)
-    sources = checked(core, "mrg_sort", lists, site, align=PAIR)
-    if target is None or sources is None:
+    places = checked(core, "mrg_sort", lists, site, align=PAIR)
+    if target is None or places is None:
         return
-    for (name, _, _), where in zip(lists, sources, strict=True):
+    for (name, _, _), where in zip(lists, places, strict=True):
         one_type(core, "mrg_sort", target[0], where, name, site)
     times = repeats(core, given.repeat_times, "mrg_sort", site)
-    _repeatable(core, given, sources, lengths, times, site)
+    _repeatable(core, given, places, lengths, times, site)
     if not times or not any(lengths):
         zero(core, "element_lengths" if times else "repeat_times", "mrg_sort", site)
     elif given.if_exhausted_suspension:
-        _suspended(core, target[0], sources, lengths, site)
+        _suspended(core, target[0], places, lengths, site)
     else:
-        merge(core, target[0], sources, lengths, times, site)
+        known = merge(core, target[0], places, lengths, times, site)
+        if known is not None and asked is not None:  # it need not be checked again
+            target[0].keep(asked, known)
 
 
 mrg_sort.__overloads__ = signatures(  # type: ignore[attr-defined]
@@ -147,10 +161,13 @@ def _views(lists: Sequence[Place], lengths: Sequence[int], times: int) -> list[n
     return [words(where, (times, n), PAIR, (step, PAIR)) for where, n in zip(lists, lengths, strict=True)]
 
 
-def merge(core: Core, dst: Place, lists: Sequence[Place], lengths: Sequence[int], times: int, site: Site) -> None:
-    """Merge the whole of all lists."""
+def merge(
+    core: Core, dst: Place, lists: Sequence[Place], lengths: Sequence[int], times: int, site: Site
+) -> Plan | None:
+    """Merge the whole of all lists; returns the plan if it was known."""
     form = ("mrg_sort", *lists, *lengths, times)
-    plan = dst.plans.get(form)
+    known: Plan | None = dst.plans.get(form)
+    plan = known
     if plan is None:
         write, reads = _footprints(core, dst, lists, lengths, times, site)
         out = words(dst, (times, sum(lengths)), PAIR)
@@ -159,23 +176,28 @@ def merge(core: Core, dst: Place, lists: Sequence[Place], lengths: Sequence[int]
         plan = dst.keep(form, Plan("mrg_sort", core.pipes["V"], reads, (write,), run, cycles))
     core.state["mrg_sort_result"] = None
     core.issue(plan, site)
+    return known
 
 
 def _merge_lists(out: np.ndarray, lists: Sequence[np.ndarray], dtype: DataType) -> None:
     pairs = np.concatenate(lists, axis=1)
-    out[...] = np.take_along_axis(pairs, _order(pairs, [view.shape[1] for view in lists], dtype), axis=1)
+    out[...] = picked(pairs, _order(pairs, [view.shape[1] for view in lists], dtype))
 
 
 def _order(pairs: np.ndarray, lengths: Sequence[int], dtype: DataType) -> np.ndarray:
     """The order in which pairs are taken. What stands behind a lesser score waits until that one is taken."""
     scores = keys(pairs.astype(np.uint32), dtype)
-    first = 0
-    for length in lengths:
-        if length:
-            part = scores[:, first : first + length]
-            np.minimum.accumulate(part, axis=1, out=part)
-        first += length
-    return np.argsort(-scores, axis=1, kind="stable")
+    if len(set(lengths)) == 1:
+        part = scores.reshape(-1, lengths[0])
+        np.minimum.accumulate(part, axis=1, out=part)
+    else:
+        first = 0
+        for length in lengths:
+            if length:
+                part = scores[:, first : first + length]
+                np.minimum.accumulate(part, axis=1, out=part)
+            first += length
+    return np.negative(scores, out=scores).argsort(axis=1, kind="stable")
 
 
 def _suspended(core: Core, dst: Place, lists: Sequence[Place], lengths: Sequence[int], site: Site) -> None:

@@ -170,9 +170,9 @@ def _plan(core: Core, places: list[Place], params: TransDataTo5HDParams, site: S
     taken = _elements(source, width, size).swapaxes(1, 2).reshape(places_to.shape)
     if np.intersect1d(places_to, taken).size:
         _judge(core, to, source, width * size, site)
-        steps = list(zip(places_to, taken, strict=True))
+        steps = [_step(*pair) for pair in zip(places_to, taken, strict=True)]
     else:
-        steps = [(places_to, taken)]
+        steps = [_step(places_to, taken)]
     memory = write.memory
     run = partial(_move, memory.bytes.view(f"u{size}"), steps)
     carry = partial(_move, memory.defined.view(f"u{size}"), steps)
@@ -185,9 +185,19 @@ def _elements(starts: np.ndarray, width: int, size: int) -> np.ndarray:
     return (starts // size)[:, :, None] + np.arange(width)
 
 
-def _move(flat: np.ndarray, steps: list[tuple[np.ndarray, np.ndarray]]) -> None:
+def _step(to: np.ndarray, source: np.ndarray) -> tuple[np.ndarray | slice, np.ndarray]:
+    """Elements that are moved at once, where they can in the order of their targets, which then are one slice."""
+    to, source = to.reshape(-1), source.reshape(-1)
+    order = np.argsort(to)
+    first = int(to[order[0]])
+    if np.array_equal(to[order], np.arange(first, first + to.size)):
+        return slice(first, first + to.size), source[order]
+    return to, source
+
+
+def _move(flat: np.ndarray, steps: list[tuple[np.ndarray | slice, np.ndarray]]) -> None:
     for to, source in steps:
-        flat[to] = flat[source]
+        flat[to] = flat.take(source)
 
 
 def _region(core: Core, places: list[Place], starts: np.ndarray, nbytes: int, name: str, site: Site) -> Region:
