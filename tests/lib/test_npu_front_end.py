@@ -83,6 +83,82 @@ def test_a_refusal_does_not_end_the_process():
 # --- the text --------------------------------------------------------------------------------------------------------
 
 
+def instructions(text: str) -> list[str]:
+    """The calls that a core executes: neither flags nor questions nor queues."""
+    other = {"SetFlag", "WaitFlag", "GetBlockIdx", "PipeBarrier"}
+    return [call for call in calls(text) if call not in other]
+
+
+def vendors(name: str) -> str:
+    """The vendor's name of an instruction of ours."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+@asc.jit
+def halves(t, into, half: asc.ConstExpr[int]):
+    asc.adds(into[half * 64 :], t[half * 64 :], 1.0, 64)
+    asc.pipe_barrier(asc.PipeID.PIPE_V)
+    asc.relu(into[half * 64 :], into[half * 64 :], 64)
+
+
+@asc.jit
+def unrolled(x: asc.GlobalAddress, z: asc.GlobalAddress):
+    x_gm = asc.GlobalTensor()
+    z_gm = asc.GlobalTensor()
+    x_gm.set_global_buffer(x)
+    z_gm.set_global_buffer(z)
+    pipe = asc.TPipe()
+    filled = asc.TQue(asc.TPosition.VECIN, 1)
+    done = asc.TQue(asc.TPosition.VECOUT, 1)
+    pipe.init_buffer(filled, 1, 512)
+    pipe.init_buffer(done, 1, 512)
+    a = filled.alloc_tensor(x.dtype)
+    asc.data_copy(a, x_gm, 128)
+    filled.enque(a)
+    a = filled.deque(x.dtype)
+    b = done.alloc_tensor(x.dtype)
+    for half in asc.static_range(2):
+        asc.muls(b[half * 64 :], a[half * 64 :], 3.0, 64)
+        asc.pipe_barrier(asc.PipeID.PIPE_V)
+    if WIDTH == 96:
+        halves(b, a, 1)
+    asc.pipe_barrier(asc.PipeID.PIPE_V)
+    asc.max(b, a, b, 128)
+    done.enque(b)
+    b = done.deque(x.dtype)
+    asc.data_copy(z_gm, b, 128)
+    done.free_tensor(b)
+    filled.free_tensor(a)
+
+
+@asc.jit(kernel_type=KernelType.AIC_ONLY)
+def product(a: asc.GlobalAddress, b: asc.GlobalAddress, c: asc.GlobalAddress):
+    a_gm = asc.GlobalTensor()
+    b_gm = asc.GlobalTensor()
+    c_gm = asc.GlobalTensor()
+    a_gm.set_global_buffer(a)
+    b_gm.set_global_buffer(b)
+    c_gm.set_global_buffer(c)
+    a1 = asc.LocalTensor(a.dtype, asc.TPosition.A1, 0, 256)
+    b1 = asc.LocalTensor(b.dtype, asc.TPosition.B1, 512, 256)
+    a2 = asc.LocalTensor(a.dtype, asc.TPosition.A2, 0, 256)
+    b2 = asc.LocalTensor(b.dtype, asc.TPosition.B2, 0, 256)
+    c0 = asc.LocalTensor(asc.float32, asc.TPosition.CO1, 0, 256)
+    asc.data_copy(a1, a_gm, asc.Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0))
+    asc.data_copy(b1, b_gm, asc.Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0))
+    asc.set_flag(asc.HardEvent.MTE2_MTE1, 0)
+    asc.wait_flag(asc.HardEvent.MTE2_MTE1, 0)
+    asc.load_data(a2, a1, asc.LoadData2DParams(0, 1, 1, 0, 0, False, 0))
+    asc.load_data(b2, b1, asc.LoadData2DParams(0, 1, 1, 0, 0, True, 0))
+    asc.set_flag(asc.HardEvent.MTE1_M, 0)
+    asc.wait_flag(asc.HardEvent.MTE1_M, 0)
+    how = asc.MmadParams(m=16, n=16, k=16, unit_flag=0, cmatrix_source=False, cmatrix_init_val=True)
+    asc.mmad(c0, a2, b2, how)
+    asc.set_flag(asc.HardEvent.M_FIX, 0)
+    asc.wait_flag(asc.HardEvent.M_FIX, 0)
+    asc.fixpipe(c_gm, c0, asc.FixpipeParamsV220(16, 16, 16, 16, quant_pre=asc.QuantModes.F322F16))
+
+
 @asc.jit
 def straight(x: asc.GlobalAddress, z: asc.GlobalAddress):
     x_gm = asc.GlobalTensor()
@@ -118,12 +194,30 @@ def test_the_text_has_the_calls_of_a_straight_kernel_in_order(devices):
     with asc.settings(record=True):
         straight[1](x, np.zeros_like(x))
     issued = [entry.plan.name for entry in devices[0].record.entries()]
-    vendors = {"data_copy": "DataCopy", "duplicate": "Duplicate", "mul": "Mul", "exp": "Exp", "sub": "Sub"}
-    flags = {"SetFlag", "WaitFlag"}
-    assert [call for call in calls(emission.text) if call not in flags] == [vendors[name] for name in issued]
+    assert instructions(emission.text) == ["DataCopy", "Duplicate", "Mul", "Exp", "Sub", "DataCopy"]
+    assert instructions(emission.text) == [vendors(name) for name in issued]
     assert calls(emission.text) == ("DataCopy SetFlag WaitFlag Duplicate Mul Exp Sub SetFlag WaitFlag DataCopy".split())
     assert (emission.name, emission.kernel_type, str(emission)) == ("straight", KernelType.AIV_ONLY, emission.text)
     assert "ascendc.mul" in emission.intermediate or "mul_l2" in emission.intermediate
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (unrolled, "DataCopy Muls Muls Adds Relu Max DataCopy"),
+        (product, "DataCopy DataCopy LoadData LoadData Mmad Fixpipe"),
+    ],
+    ids=["unrolled", "product"],
+)
+def test_the_text_has_the_instructions_that_the_simulator_issues(kernel, expected, devices):
+    arrays = [np.ones(256, np.float16) for _ in kernel.signature.parameters]
+    with asc.settings(record=True):
+        kernel[1](*arrays)
+    issued = [entry.plan.name for entry in devices[0].record.entries()]
+    assert " ".join(map(vendors, issued)) == expected
+    queues = ("AllocTensor", "EnQue", "DeQue", "FreeTensor", "InitBuffer")
+    text = asc.emit(kernel, 1, *arrays).text
+    assert [call for call in instructions(text) if call not in queues] == expected.split()
 
 
 class Inner(Struct):
