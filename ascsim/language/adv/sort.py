@@ -84,7 +84,7 @@ def extract(dst_value: Any, dst_index: Any, src: Any, repeat_time: Any) -> None:
     core.mask = (0, 0, False)
     for part in parts:
         call = Call(part.dst, Strided("src", part.src), part.pattern, REPEAT // part.src.dtype.size, times, 0, EXTRACT)
-        core.state["gather_mask_count"] = gathered(core, call, site)
+        core.state["gather_mask_count"] = gathered(core, call, site).kept
         if part is parts[0]:
             core.barrier(core.pipes["V"], site)
     if half:

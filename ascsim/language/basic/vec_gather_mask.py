@@ -5,6 +5,7 @@ How many there are is read from a register of V within the call, so S waits for 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,13 @@ class Call(NamedTuple):
     pattern_stride: int
     operation: str = NAME
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Of its plan."""
+        src0 = self.src0
+        form = (src0.place, src0.block, src0.repeat, self.pattern, self.length, self.times, self.pattern_stride)
+        return self.operation, form
+
 
 class Known(NamedTuple):
     """What was worked out for a call: for these bits of a pattern in memory (None: a built-in one)."""
@@ -78,6 +86,18 @@ def gather_mask(
     Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: GatherMask.
     """
     site = author(1)
+    plain = src1_pattern.__class__ is mask.__class__ is int and reduce_mode.__class__ is bool
+    if plain and gather_mask_mode is GatherMaskMode.DEFAULT and params.__class__ is GatherMaskParams:
+        asked = (NAME, src1_pattern, reduce_mode, mask, params.key)
+        try:
+            core, known = dst.place.plans[asked, src0.place]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            ready(core, site)
+            core.mask = (0, mask & COUNT, False)
+            core.issue(known.plan, site)
+            return _counted(core, known.kept, site)
     core = running(NAME)
     if not isinstance(params, GatherMaskParams):
         raise ArgumentTypeError(NAME, operand="params", value=params, rule="a GatherMaskParams")
@@ -97,13 +117,18 @@ def gather_mask(
         count = within(core, "BAD_MASK", "mask", number, 1, COUNT, NAME, site, "elements")
     core.mask = (0, number & COUNT, False)
     block, times, repeat, pattern_repeat = params.key
-    kept = 0
-    if times:
-        kept = gathered(
-            core, Call(to, Strided("src0", source, block, repeat), pattern, count, times, pattern_repeat), site
-        )
-    else:
+    if not times:
         zero(core, "repeat_times", NAME, site)
+        return _counted(core, 0, site)
+    call = Call(to, Strided("src0", source, block, repeat), pattern, count, times, pattern_repeat)
+    known = gathered(core, call, site)
+    if plain and to.plans.get(call.key) is known:  # it need not be checked again
+        to.keep(((NAME, pattern, reduce_mode, mask, params.key), source), (core, known))
+    return _counted(core, known.kept, site)
+
+
+def _counted(core: Core, kept: int, site: Site) -> PlainValue:
+    """What a call returns, after S has waited for V."""
     core.state["gather_mask_count"] = kept
     scalar_waits(core, site)
     return UInt64.pack(kept)
@@ -133,17 +158,16 @@ def _pattern(core: Core, pattern: Any, to: Place, site: Site) -> Place | int:
     return number
 
 
-def gathered(core: Core, call: Call, site: Site) -> int:
-    """Issue the instruction; returns how many elements it keeps, for which S is to wait."""
+def gathered(core: Core, call: Call, site: Site) -> Known:
+    """Issue the instruction; S is to wait for how many elements it keeps."""
     ready(core, site)
-    src0, pattern = call.src0, call.pattern
+    pattern, key = call.pattern, call.key
     footprint, bits = (None, None) if isinstance(pattern, int) else _read_bits(core, call, pattern, site)
-    form = (src0.place, src0.block, src0.repeat, pattern, call.length, call.times, call.pattern_stride)
-    known = call.dst.plans.get((call.operation, form))
-    if known is None or not (bits is None or np.array_equal(known.bits, bits)):
-        known = call.dst.keep((call.operation, form), _worked_out(core, call, footprint, bits, site))
+    known: Known | None = call.dst.plans.get(key)
+    if known is None or not (bits is None or np.array_equal(known.bits, bits)):  # type: ignore[arg-type]
+        known = call.dst.keep(key, _worked_out(core, call, footprint, bits, site))
     core.issue(known.plan, site)
-    return known.kept
+    return known
 
 
 def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarray | None, site: Site) -> Known:
@@ -166,9 +190,7 @@ def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarr
             _overtaken(core, call, src0.place.start // size + where, selected, site)
     assert to.memory is not None
     elements = to.memory.bytes.view(f"u{size}")
-
-    def run() -> None:
-        elements[to.start // size :][:kept] = elements[sources]
+    run = partial(elements.take, sources, 0, elements[to.start // size :][:kept], "clip")  # all are read first
 
     if footprint is not None:
         reads.append(footprint)
