@@ -162,5 +162,23 @@ class FrontEndError(BackendError):
     site: tuple[str, int] | None = None
 
 
+class MissingExtraError(SimulatorError, ImportError):
+    """An optional package that a part of ascsim needs is not installed."""
+
+
+class OrderDependenceError(SimulatorError, AssertionError):
+    """A kernel gives other bytes in another legal order. `orders` maps each such order to the first difference."""
+
+    def __init__(self, story: str, orders: dict[str, Any]) -> None:
+        self.orders = orders
+        super().__init__("assert_order_independent", story)
+
+    def text(self) -> str:
+        return self.problem
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.problem, self.orders)
+
+
 class SimulatorWarning(UserWarning):
     """Category of every warning that ascsim gives."""

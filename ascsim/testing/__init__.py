@@ -3,4 +3,6 @@
 `ascsim.testing.strategies` holds strategies for hypothesis, which only they need.
 """
 
-from .launches import Hazard, OrderDependenceError, assert_order_independent, find_hazards
+from ascsim.hw.errors import OrderDependenceError
+
+from .launches import Hazard, assert_order_independent, find_hazards
