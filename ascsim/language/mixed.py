@@ -52,9 +52,12 @@ def lanes_of(places: Sequence[Place]) -> int:
 
 def places_of(tensors: Tensors) -> list[Place] | None:
     """The places of tensor operands; None if one is no tensor, which `operands` then reports."""
-    if all(isinstance(tensor, LocalTensor) for _, tensor in tensors):
-        return [tensor.place for _, tensor in tensors]
-    return None
+    places = []
+    for _, tensor in tensors:
+        if not isinstance(tensor, LocalTensor):
+            return None
+        places.append(tensor.place)
+    return places
 
 
 def maker(core: Core, row_of: Callable[[Types], Row], site: Site) -> Make:

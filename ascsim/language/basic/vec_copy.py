@@ -43,6 +43,18 @@ ROW = register(
 
 def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is_set_mask: Any = True) -> None:
     site = author(1)
+    asked = None
+    if mask.__class__ is repeat_time.__class__ is int and is_set_mask is True:
+        try:
+            asked = (ROW, mask, repeat_time, repeat_params.__class__, repeat_params.key, src.place)
+            core, given, plan = dst.place.plans[asked]
+        except (AttributeError, KeyError, TypeError):
+            pass
+        else:
+            if not core.mask[2]:
+                core.mask = given
+                core.issue(plan, site)
+                return
     core = running("copy")
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
     core.mask = given = registers(core, mask, is_set_mask, lanes, "copy", site)
@@ -58,6 +70,8 @@ def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is
         if plan is None:
             return
         dst.place.live.keep((ROW, src.place.live, given, times, key), plan)
+    elif asked is not None:  # found where both are alive: it need not be checked again
+        dst.place.keep(asked, (core, given, plan))
     core.issue(plan, site)
 
 
