@@ -12,8 +12,8 @@ In a mix kernel the cube core runs the kernel up to register_matmul and serves f
 vector cores. A call reaches the cube core when all earlier MTE3 work of its vector core has ended; a call that waits
 (sync, the default) is followed by everything after it. Pages: Matmul (kernel side).
 
-Not simulated: iterate two blocks at a time (OUTER_PRODUCT), sparse B, int4, operands that a vector core holds in L1,
-callbacks. Choices that only move memory or messages have no effect, OUTER_PRODUCT in iterate_all among them.
+Not simulated: int4, operands that a vector core holds in L1, callbacks. Choices that only move memory or messages have
+no effect, OUTER_PRODUCT in iterate_all among them.
 """
 
 from __future__ import annotations

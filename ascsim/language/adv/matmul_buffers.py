@@ -17,6 +17,7 @@ from ..core.enums import TPosition
 from ..core.place import Place, place
 from ..fractals import SIDE, align_up, c0_of
 from .matmul_moves import Block, Stored, footprint
+from .matmul_product import Product
 from .tiling_rules import Cut
 
 
@@ -40,6 +41,14 @@ def norm(depth: int, wanted: int, along_k: int) -> Reuse:
     if depth >= wanted and not (along_k == 1 and depth == 2):
         return Reuse(depth, 0, False)
     return Reuse(max(depth - 2, 0), min(depth, 2), False)
+
+
+def first_of_two(cut: Cut, product: Product, mi: int, ni: int) -> bool:
+    """Whether block (mi, ni) of C is the first of two of a step, which OUTER_PRODUCT computes together."""
+    m_first = cut.iterate_order == 0
+    at, step = (ni, cut.step_n) if m_first else (mi, cut.step_m)
+    end = (at + 1) * (cut.base_n if m_first else cut.base_m)
+    return at % step % 2 == 0 and at % step + 1 < step and end < (product.n if m_first else product.m)
 
 
 class Slots:

@@ -16,12 +16,11 @@ from ...hw.pipe import Token
 from ..core.dtype import float32
 from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.limits import buffered
-from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
+from ..core.place import L1_POSITIONS, Place, index
 from ..core.tensor import LocalTensor
 from ..fractals import SIDE, align_up, c0_of
 from . import tiling_rules
-from .matmul_buffers import Kinds
+from .matmul_buffers import Kinds, first_of_two
 from .matmul_config import MatmulConfig
 from .matmul_cube import Cube
 from .matmul_link import Link
@@ -45,7 +44,8 @@ class Blocks:
         self.number = -1  # of the block computed last
         self.last: tuple[int, int] | None = None  # that block, along M and N
         self.ahead = self.steps()
-        self.open: list[tuple[int, int, int, int]] = []  # (along M, along N, number, buffer) not yet copied out
+        # Not yet copied out: along M, along N, number, buffer, whether the next one is copied with it
+        self.open: list[tuple[int, int, int, int, bool]] = []
 
     def steps(self) -> Iterator[tuple[int, int, int | None]]:
         """The blocks to compute, with the part of each."""
@@ -253,12 +253,11 @@ class MatmulObject:
         """Rules of OUTER_PRODUCT and partial output; returns the parts along K that each block comes in, or 0."""
         config, name = self.config, operation.removeprefix("Matmul.")
         if config.schedule_type is ScheduleType.OUTER_PRODUCT:
-            if name == "iterate":
-                text = "blocks would come two at a time; iterate_all computes all of them"
-                raise NotSimulatedError(operation, text, operand="matmul_config.schedule_type", value="OUTER_PRODUCT")
             along = "n" if config.iterate_order is IterateOrder.ORDER_M else "m"
-            batch = name != "iterate_all"
+            batch, pairs = name not in ("iterate_all", "iterate"), name == "iterate"
             rules = (
+                (not (pairs and self.mdl), "iterate_all with the MDL template"),
+                (not pairs or cut.db_l0c == 2, "db_l0c = 2 of the tiling: iterate computes two blocks of C"),
                 (not (self.linked(operation).remote and not batch), "kernels of cube cores alone"),
                 (batch or config.iterate_order is not IterateOrder.UNDEF, "matmul_config.iterate_order"),
                 (batch or getattr(cut, f"step_{along}") > 1, f"step_{along} of the tiling above 1"),
@@ -330,19 +329,31 @@ class MatmulObject:
             waiting = self.blocks.open if add and self.blocks is not None else []
             self.blocks = self.begin(cube, product, operation, site)
             self.blocks.open = waiting
-        blocks, layout = self.blocks, cube.layout
-        assert layout is not None
-        found = next(blocks.ahead, None)
+        blocks, found = self.blocks, next(self.blocks.ahead, None)
         if found is None:
             return False
+        while self._block(cube, blocks, found, add, own, operation, site):
+            found = next(blocks.ahead)
+        return True
+
+    def _block(
+        self,
+        cube: Cube,
+        blocks: Blocks,
+        found: tuple[int, int, int | None],
+        add: bool,
+        own: Place | None,
+        operation: str,
+        site: Site,
+    ) -> bool:
+        """Compute a block; whether another one belongs to the same call, where they come in pairs."""
+        layout, (mi, ni, part) = cube.layout, found
+        assert layout is not None
         blocks.number += 1
-        mi, ni, part = found
-        blocks.last = mi, ni
-        if add:
-            cut = layout.cut
-            if part is not None or blocks.product.m > cut.base_m or blocks.product.n > cut.base_n:
-                rule = "single_core_m = base_m and single_core_n = base_n: one block of C"
-                raise ArgumentValueError(operation, operand="en_partial_sum", value=True, rule=rule)
+        blocks.last, cut = (mi, ni), layout.cut
+        if add and (part is not None or blocks.product.m > cut.base_m or blocks.product.n > cut.base_n):
+            rule = "single_core_m = base_m and single_core_n = base_n: one block of C"
+            raise ArgumentValueError(operation, operand="en_partial_sum", value=True, rule=rule)
         buffer = -1
         place = own
         if place is None:
@@ -355,46 +366,24 @@ class MatmulObject:
             blocks.open.pop()
         if self.wanted(mi, ni):
             cube.compute(blocks.product, mi, ni, place, buffer, add, site, part)
+        more = self.config.schedule_type is ScheduleType.OUTER_PRODUCT and first_of_two(cut, blocks.product, mi, ni)
         if own is None:
-            blocks.open.append((mi, ni, blocks.number, buffer))
-        return True
+            blocks.open.append((mi, ni, blocks.number, buffer, more))
+        return more
 
     def take(self, cube: Cube, target: Target, operation: str, site: Site) -> None:
-        """Copy the oldest block out of L0C."""
+        """Copy the oldest block, or pair of them, out of L0C."""
         blocks, layout = self.blocks, cube.layout
         if blocks is None or not blocks.open:
             raise ArgumentValueError(operation, "no block of C stands in L0C", rule="iterate before it")
         assert layout is not None
-        mi, ni, number, buffer = blocks.open.pop(0)
-        if self.wanted(mi, ni):
-            first = 0 if target.sequential else number
-            cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, target, site)
+        more, count = True, 0
+        while more:
+            mi, ni, number, buffer, more = blocks.open.pop(0)
+            if self.wanted(mi, ni):
+                first = count if target.sequential else number
+                cube.copy(blocks.product, mi, ni, first, layout.l0c[buffer], buffer, target, site)
+            count += 1
 
 
-_ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory
-
-
-def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:
-    """A tensor handed to a call, which must be of the type that the object was made for."""
-    given = TPosition.GM
-    if isinstance(tensor, GlobalTensor):
-        buffered(operation, tensor, name)
-    elif isinstance(tensor, LocalTensor):
-        where = tensor.place
-        if where.fault is not None:
-            report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
-        given = where.live.position
-    else:
-        rule = "a GlobalTensor or LocalTensor"
-        raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
-    alike = next((positions for positions in _ALIKE if kind.position in positions), {kind.position})
-    if given not in alike:
-        text = f"{name} lies in {given.name}; rule: {kind.position.name}, as its MatmulType says"
-        report(core, "BAD_POSITION", text, site, operation)
-    if tensor.dtype is not kind.dtype:
-        text = f"{name} has type {tensor.dtype}; rule: {kind.dtype}, as its MatmulType says"
-        report(core, "BAD_DTYPE", text, site, operation)
-    return tensor
-
-
-__all__ = ["MatmulObject", "operand"]
+__all__ = ["MatmulObject"]

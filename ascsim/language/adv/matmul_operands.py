@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.findings import Site
 from ..core.dtype import DataType, bfloat16, float16, float32, int8, int32
 from ..core.enums import CubeFormat, LayoutMode, QuantModes, TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index
+from ..core.limits import buffered
+from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index, report
+from ..core.tensor import LocalTensor
 from ..fractals import SIDE, align_up, c0_of
 from .matmul_moves import Stored
 from .matmul_product import InGm, InL1, Product
@@ -172,6 +176,32 @@ def compressed(product: Product, index: GlobalTensor, sizes: Sizes, operation: s
     pitch = product.b.pitch if product.b.fractal else product.b.pitch // 2
     fields = InGm(index, index.start, align_up(sizes.org_n, SIDE), True)
     return product._replace(b=product.b._replace(pitch=pitch), sparse=fields)
+
+
+_ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory
+
+
+def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:
+    """A tensor handed to a call, which must be of the type that the object was made for."""
+    given = TPosition.GM
+    if isinstance(tensor, GlobalTensor):
+        buffered(operation, tensor, name)
+    elif isinstance(tensor, LocalTensor):
+        where = tensor.place
+        if where.fault is not None:
+            report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
+        given = where.live.position
+    else:
+        rule = "a GlobalTensor or LocalTensor"
+        raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
+    alike = next((positions for positions in _ALIKE if kind.position in positions), {kind.position})
+    if given not in alike:
+        text = f"{name} lies in {given.name}; rule: {kind.position.name}, as its MatmulType says"
+        report(core, "BAD_POSITION", text, site, operation)
+    if tensor.dtype is not kind.dtype:
+        text = f"{name} has type {tensor.dtype}; rule: {kind.dtype}, as its MatmulType says"
+        report(core, "BAD_DTYPE", text, site, operation)
+    return tensor
 
 
 __all__ = ["MatmulType"]

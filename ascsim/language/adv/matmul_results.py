@@ -16,8 +16,8 @@ from ..core.limits import buffered
 from ..core.params import I32, Params
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
-from .matmul_object import MatmulObject, operand
-from .matmul_operands import MatmulType
+from .matmul_object import MatmulObject
+from .matmul_operands import MatmulType, operand
 from .matmul_out import UPDATES
 
 MASTERS_FLAG = 9  # cross-core flag by which vector cores let a second master go on

@@ -15,8 +15,8 @@ from ..core.limits import buffered
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from .matmul_link import in_ub
-from .matmul_object import MatmulObject, operand
-from .matmul_operands import Operand, Sizes
+from .matmul_object import MatmulObject
+from .matmul_operands import Operand, Sizes, operand
 
 
 class SetupCalls:

@@ -229,6 +229,35 @@ def test_outer_products(mdl: bool) -> None:
     np.testing.assert_array_equal(c, expected)
 
 
+@pytest.mark.parametrize("sequential", [False, True])
+def test_outer_products_come_two_blocks_at_a_time(sequential: bool) -> None:
+    """5 columns of blocks in steps of 3: two of them, one, then the last two."""
+    a, b, bias, expected = halves(32, 80, 48)
+    turns = []
+
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        operands(mm, a, b, bias)
+        while mm.iterate():
+            turns.append(1)
+            mm.get_tensor_c(c[(len(turns) - 1) * 512] if sequential else c, en_sequential_write=sequential)
+        mm.end()
+
+    config = asc.adv.get_normal_config(
+        schedule_type=asc.ScheduleType.OUTER_PRODUCT, iterate_order=asc.IterateOrder.ORDER_M
+    )
+    tile = tiling(32, 80, 48, (16, 16, 16), step_n=3, depth_b1=9, step_k_b=3, db_l0c=2)
+    c = np.zeros((6, 2, 16, 16) if sequential else (32, 80), np.float32)
+    run(how(calls, config=config), tile, a, b, bias, c, cube=True)
+    assert len(turns) == 6
+    if not sequential:
+        np.testing.assert_array_equal(c, expected)
+        return
+    at = lambda row, column: expected[row * 16 :, column * 16 :][:16, :16]  # noqa: E731
+    for turn, (row, columns) in enumerate([(0, (0, 1)), (0, (2,)), (1, (0, 1)), (1, (2,)), (0, (3, 4)), (1, (3, 4))]):
+        for place, column in enumerate(columns):
+            np.testing.assert_array_equal(c[turn, place], at(row, column))
+
+
 def test_operands_in_ub() -> None:
     """All three go through the workspace, after the vector unit has made them."""
     a, b, bias, expected = halves(16, 32, 32)
