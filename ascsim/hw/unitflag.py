@@ -124,6 +124,15 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
     return result
 
 
+def send(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None = None, at: int = 0) -> Any:
+    """Issue an `mmad` or `fixpipe` with this unit flag, or with none (0)."""
+    if value:
+        return issue(core, plan, value, site, gm, at)
+    if core.marks:
+        plain(core, plan, site)
+    return core.issue(plan, site, gm, at)
+
+
 @recorded()
 def plain(core: Core, plan: Plan, site: Site) -> None:
     """Before an `mmad` or `fixpipe` without unit flag: the other side must not use it on these blocks."""

@@ -241,7 +241,8 @@ class MatmulObject:
         owner = cube.owner
         if owner is not None and owner is not self:
             rule = "end() of the object in use before it: they share the memory of the cube core"
-            raise ArgumentValueError(operation, "another Matmul object has not ended", rule=rule)
+            text = f"another Matmul object has not ended on {cube.core.name}"
+            raise ArgumentValueError(operation, text, rule=rule)
         parts = self._templates(cut, product, operation)
         cube.owner = self
         self.fresh = False

@@ -181,19 +181,23 @@ def compressed(product: Product, index: GlobalTensor, sizes: Sizes, operation: s
 _ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory
 
 
-def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:
-    """A tensor handed to a call, which must be of the type that the object was made for."""
-    given = TPosition.GM
+def placed(core: Core, tensor: Any, name: str, operation: str, site: Site) -> TPosition:
+    """Where a tensor handed to a call lies."""
     if isinstance(tensor, GlobalTensor):
         buffered(operation, tensor, name)
-    elif isinstance(tensor, LocalTensor):
-        where = tensor.place
-        if where.fault is not None:
-            report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
-        given = where.live.position
-    else:
+        return TPosition.GM
+    if not isinstance(tensor, LocalTensor):
         rule = "a GlobalTensor or LocalTensor"
         raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
+    where = tensor.place
+    if where.fault is not None:
+        report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
+    return where.live.position
+
+
+def operand(core: Core, kind: MatmulType, tensor: Any, name: str, operation: str, site: Site) -> Any:
+    """A tensor handed to a call, which must be of the type that the object was made for."""
+    given = placed(core, tensor, name, operation, site)
     alike = next((positions for positions in _ALIKE if kind.position in positions), {kind.position})
     if given not in alike:
         text = f"{name} lies in {given.name}; rule: {kind.position.name}, as its MatmulType says"

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
-from ...hw.errors import ArgumentTypeError, ArgumentValueError, LaunchError, SimulatorWarning
+from ...hw.errors import ArgumentValueError, LaunchError, SimulatorWarning
 from ...hw.findings import Site, author, locate
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
-from ..core.limits import buffered
 from ..core.params import I32, Params
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from .matmul_object import MatmulObject
-from .matmul_operands import MatmulType, operand
+from .matmul_operands import MatmulType, operand, placed
 from .matmul_out import UPDATES
 
 MASTERS_FLAG = 9  # cross-core flag by which vector cores let a second master go on
@@ -212,17 +211,9 @@ class ResultCalls:
 
     def _result(self, tensor: Any, operation: str, site: Site, positions: Any, name: str = "tensor") -> None:
         """A tensor for results; `positions`: where it may lie (None: anywhere)."""
-        if not isinstance(tensor, (GlobalTensor, LocalTensor)):
-            rule = "a GlobalTensor or LocalTensor"
-            raise ArgumentTypeError(operation, "is no tensor", operand=name, value=tensor, rule=rule)
-        if isinstance(tensor, GlobalTensor):
-            buffered(operation, tensor, name)
-            return
-        core, where = self.state.linked(operation).core, tensor.place
-        if where.fault is not None:
-            report(core, where.fault[0], f"{name}: {where.fault[1]}", site, operation)
-        given = where.live.position
-        if positions is not None and given not in positions:
+        core = self.state.linked(operation).core
+        given = placed(core, tensor, name, operation, site)
+        if positions is not None and given not in (TPosition.GM, *positions):
             legal = ", ".join(p.name for p in sorted(positions))
             report(core, "BAD_POSITION", f"{name} lies in {given.name}; rule: {legal}", site, operation)
 

@@ -165,12 +165,7 @@ def _send(core: Core, steps: Steps, dst: Any, flag: int, fractal: bool, name: st
         past_buffer(core, window, at + steps.span, "dst", name, site)
         core.told = False  # no plan of these is kept
     for plan, offset in steps.plans:
-        if flag:
-            unitflag.issue(core, plan, flag, site, array, at + offset)
-            continue
-        if core.marks:
-            unitflag.plain(core, plan, site)
-        core.issue(plan, site, array, at + offset)
+        unitflag.send(core, plan, flag, site, array, at + offset)
 
 
 __all__ = ["fixpipe", "set_fix_pipe_pre_quant_flag"]

@@ -97,11 +97,7 @@ def mmad_with_sparse(dst: Any, fm: Any, filter: Any, mmad_params: Any) -> None:
     plan = _plan(core, _SPARSE, dst, fm, filter, None, mmad_params, site)
     if plan is None:
         return
-    if mmad_params.unit_flag:
-        unitflag.issue(core, plan, mmad_params.unit_flag, site)
-        return
-    unitflag.plain(core, plan, site)
-    core.issue(plan, site)
+    unitflag.send(core, plan, mmad_params.unit_flag, site)
 
 
 def _plan(core: Core, name: str, dst: Any, fm: Any, filter: Any, bias: Any, params: Any, site: Site) -> Plan | None:

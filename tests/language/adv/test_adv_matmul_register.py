@@ -106,7 +106,7 @@ def test_a_second_object_while_the_first_has_blocks() -> None:
 
     cube = asc.jit(matmul_cube_only=True)(registers.fn)
     registered(lambda *given: how(*given, end=True), kernel=cube)
-    with refused(asc.ArgumentValueError, "another Matmul object has not ended", "end()"):
+    with refused(asc.ArgumentValueError, "has not ended on aic 0", "end() of the object"):
         registered(how, kernel=cube)
 
 
