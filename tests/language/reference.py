@@ -133,6 +133,15 @@ def saturate(value: float, dtype: str) -> int:
     return low if value <= low else high if value >= high else round(value)
 
 
+def relu_cast(total: Number, source: str, target: str) -> Number:
+    """max(0, total) in a narrower type: halves and int16 saturate to int8, floats become halves; of nan 0."""
+    if is_integer(source):
+        return min(max(total, 0), 127)
+    total = fit(total, source)
+    total = 0.0 if total != total else relu(total)
+    return saturate(total, target) if is_integer(target) else total
+
+
 # name: function of (old dst element, source elements, scalar, source dtype, dst dtype) before the last rounding
 Element = Callable[[Number, Sequence[Number], Number, str, str], Number]
 OPERATIONS: dict[str, Element] = {
@@ -145,6 +154,8 @@ OPERATIONS: dict[str, Element] = {
     "bitwise_and": lambda d, x, s, st, dt: x[0] & x[1],
     "bitwise_or": lambda d, x, s, st, dt: x[0] | x[1],
     "add_relu": lambda d, x, s, st, dt: relu(fit(x[0] + x[1], dt)),
+    "add_relu_cast": lambda d, x, s, st, dt: relu_cast(x[0] + x[1], st, dt),
+    "sub_relu_cast": lambda d, x, s, st, dt: relu_cast(x[0] - x[1], st, dt),
     "sub_relu": lambda d, x, s, st, dt: relu(fit(x[0] - x[1], dt)),
     "add_deq_relu": lambda d, x, s, st, dt: deq_relu(fit(x[0] + x[1], st), s),
     "fused_mul_add": lambda d, x, s, st, dt: fit(x[0] * d, dt) + x[1],
