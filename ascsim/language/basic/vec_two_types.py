@@ -185,6 +185,8 @@ finish(
         "The sources are used up (undefined afterwards; here they keep their bytes), and so are up to 8 KiB of UB\n"
         "from 184 KiB on (RESERVED_MEM where they hold data).\n",
     ),
+    "the page takes the scale from the register, whoever set it; the vendor's code takes that of the last "
+    "set_deq_scale(scale), so that after another form of set_deq_scale results differ.",
 )
 
 __all__ = ["add_deq_relu", "mul_cast"]

@@ -16,6 +16,7 @@ from ascsim.language.basic import (
 from ascsim.language.basic import (
     add_deq_relu,
     bilinear_interpolation,
+    cast_deq,
     data_copy,
     duplicate,
     mul_cast,
@@ -25,7 +26,7 @@ from ascsim.language.basic import (
     set_vector_mask,
     wait_flag,
 )
-from ascsim.language.core import BinaryRepeatParams, HardEvent, MaskMode, PipeID
+from ascsim.language.core import BinaryRepeatParams, HardEvent, MaskMode, PipeID, VdeqInfo
 from ascsim.language.core import dtype as dt
 
 COLLECT = Checks.collect()
@@ -164,6 +165,17 @@ def test_add_deq_relu_takes_the_registers() -> None:
     after, _ = on_image(image(544, (0, np.full(128, 3, np.int32))), call)
     assert np.flatnonzero(after[512:] != 7).tolist() == [2, 3]
     assert after[514:516].view(np.float16)[0] == 6
+
+
+def test_int32_behind_a_tensor_of_scales_is_scaled_by_its_address() -> None:
+    """The register then holds the address in blocks: 512 / 32 = 16, which as the bits of a half is 2**-20."""
+
+    def call() -> None:
+        set_deq_scale(ub(dt.uint64, 512, 16), VdeqInfo([1.0] * 16, [0] * 16, [True] * 16))
+        cast_deq(ub(dt.float16, 1024, 16), ub(dt.int32, 0, 16), 16)
+
+    after, _ = on_image(image(1056, (0, np.full(16, 3 << 20, np.int32))), call)
+    assert after[1024:].view(np.float16).tolist() == [3.0] * 16
 
 
 def _filled() -> None:
