@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.memory import Region, last_byte, overlap, show_runs
-from .core.place import report
+from .core.place import Place, report
 from .masks import Work, runs_of
 from .operand import BLOCK, Part, Strided, parts
 
@@ -64,6 +64,12 @@ def apart(core: Core, write: Region, reads: Sequence[Region], operation: str, si
             report(core, "OVERLAP_PARTIAL", text, site, operation)
 
 
+def bytes_of(place: Place, base: int) -> int:
+    """The bytes of a tensor as the bits of a number, as `footprint`; it may be declared larger than its memory."""
+    assert place.memory is not None
+    return (1 << min(place.nbytes, place.memory.size)) - 1 << place.start - base
+
+
 def footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
     """The bytes of one repeat as the bits of a number: bit 0 stands for byte `base`."""
     out = 0
@@ -87,7 +93,7 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
     steps = parts(ops, works, one_by_one=True)
     dst = ops[0]
     base = min(operand.place.start for operand in ops)
-    inside = [(1 << op.place.nbytes) - 1 << op.place.start - base for op in ops]
+    inside = [bytes_of(operand.place, base) for operand in ops]
     writes = [footprint(dst, 0, step, base) & inside[0] for step in steps]
     for i, src in enumerate(ops[1:], 1):
         allowed = (

@@ -20,7 +20,7 @@ from ..hw.memory import Piece, show_runs
 from .core.place import Place, report
 from .masks import Runs, Work, runs_of
 from .operand import BLOCK, REPEAT, Strided, parts, region
-from .overlap import footprint
+from .overlap import bytes_of, footprint
 from .values import SIGNED
 
 
@@ -198,7 +198,7 @@ def _overtaken(
 ) -> bool:
     """Whether the results of a repeat fall on lanes that a later repeat reads: reported. In place is no such case."""
     base = min(dst.start, src.place.start)
-    inside = (1 << src.place.nbytes) - 1 << src.place.start - base
+    inside = bytes_of(src.place, base)
     steps = parts([src], works, one_by_one=True)
     reads = [footprint(src, 0, step, base) & inside for step in steps]
     later = 0

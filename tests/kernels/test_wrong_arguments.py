@@ -158,3 +158,14 @@ def test_an_error_is_one_line_however_large_the_value():
 def test_a_wrong_argument_on_the_host_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_a_tensor_declared_far_larger_than_its_memory_costs_nothing():
+    @asc.jit
+    def kernel(x):
+        wide = asc.LocalTensor(asc.float32, UB, 0, 1 << 40)
+        asc.block_reduce_max(ub(0), wide, 1, 64, 1, 1, 8)
+
+    with asc.settings(checks=asc.Checks.collect()):
+        report = kernel[1](np.ones(64, np.float32))
+    assert [finding.code for finding in report.findings] == ["UNINIT_READ"]
