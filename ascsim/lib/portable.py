@@ -24,7 +24,7 @@ from .function import Function
 from .portable_expressions import TENSORS, Expressions
 from .portable_rules import SYNTAX, Remark, Verdict
 from .portable_values import CONSTANT, NOT_SEEN, ON_DEVICE, Seen, a_constant, merged, number
-from .reach import reads_first
+from .reach import reads, reads_first
 from .rewrite import definition
 
 __all__ = ["Remark", "Verdict", "remarks", "remarks_of_all", "seen_of"]
@@ -93,7 +93,7 @@ class _Program:
             return NOT_SEEN
         if known is not None:
             self._again(caller, node, function, given, known)
-            return known.result
+            return values.anew(known.result)
         self.under_way.append(name)
         returns = caller.returns or set()  # pyasc hands its record of results on, but for an empty one
         found, result = _read(function, False, given, self, returns)
@@ -141,6 +141,7 @@ class _Reader(Expressions):
         self.returns = returns  # names of the device functions whose result pyasc knows here
         self.result = NOT_SEEN
         self.written: dict[str, ast.AST] = {}  # name: its last assignment in the innermost block
+        self.counters: list[Seen] = []  # of the loops of the device around the statement
         self.depth = 0  # blocks around the statement, in which `return` is refused
         self.ended = False  # a `return` was reached: pyasc does not look at the rest
 
@@ -159,7 +160,7 @@ class _Reader(Expressions):
             if name in self.types:
                 self.constants[name] = self.given.get(name, CONSTANT)
             else:
-                self.names[name] = self.given.get(name, ON_DEVICE)
+                self.names[name] = self.given.get(name, values.anew(ON_DEVICE))
         self.look_up_functions()
         self.block(self.node.body)
 
@@ -208,9 +209,23 @@ class _Reader(Expressions):
         for name, where in written.items():
             if name in self.names:
                 self.carried(name, where, self.names[name], after[name], always=True)
+                if self.names[name].runtime:
+                    self.mixed_up(node, name, where, after[name])
             elif name in self.constants and reads_first(node.body, name):
                 self.say(where, "kept parameter", name=name)
         self.close(node, after, written)
+
+    def mixed_up(self, node: ast.For | ast.While, name: str, where: ast.AST, after: Seen) -> None:
+        """What pyasc makes of a loop that hands on `name`: it replaces the value from before, whatever it is called."""
+        before = self.names[name]
+        others = [other for other, seen in self.names.items() if seen is before and other != name]
+        for other in others:
+            if reads(node.body, other):
+                self.say(where, "one value", name=name, other=other)
+        if isinstance(node, ast.While) and reads([node.test], name):
+            self.say(node, "while", name=name)
+        if any(after is counter for counter in self.counters):
+            self.say(where, "kept counter", name=name)
 
     def visit_For(self, node: ast.For) -> None:
         kind, bounds = NOT_SEEN, []
@@ -230,13 +245,17 @@ class _Reader(Expressions):
             self.names[name], self.written[name] = a_constant(int), node
             self.block(node.body)
             return
+        for bound in bounds:
+            self.of_numpy(node, bound)
         if kind.value not in (builtins.range, runtime_range):
             self.say(node, "iterable")
         hidden = self.names.get(name)
-        if hidden is not None and hidden is not values.COUNTER:
+        if hidden is not None:
             self.say(node, "plain counter" if hidden.constant else "taken counter", name=name)
-        self.names[name] = values.COUNTER
+        self.counters.append(number("int32"))
+        self.names[name] = self.counters[-1]
         self.loop(node)
+        self.counters.pop()
         if hidden is None:
             del self.names[name]
             self.gone[name] = node.lineno
@@ -353,6 +372,8 @@ class _Reader(Expressions):
             value = self.visit(node.value)
             if self.kernel and value.value is not None:
                 self.say(node, "kernel returns")
+            if not self.kernel and value.no_number and value.type not in (type(None), tuple, list):
+                self.say(node, "returned", kind=value.type.__name__)
             self.result = number(value.number_type) if value.number_type else NOT_SEEN
         self.ended = True
 

@@ -15,6 +15,8 @@ from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from ascsim.language.core.constexpr import ConstExpr
 from ascsim.language.core.global_tensor import GlobalTensor
 from ascsim.language.core.ir_value import PlainValue
@@ -24,7 +26,7 @@ from ascsim.language.fwk.queue import TQueBind
 from . import portable_values as values
 from .function import Function
 from .portable_rules import ACCEPTED_BUILTINS, API, NEWER, NUMBERS_OF, SYNTAX, Remark, Rule
-from .portable_values import CONSTANT, NOT_SEEN, ON_DEVICE, Seen, a_constant, instance, number
+from .portable_values import CONSTANT, NOT_SEEN, ON_DEVICE, Seen, a_constant, anew, instance, number
 from .reach import UNKNOWN, bindings, uses
 
 TENSORS = (GlobalTensor, LocalTensor)
@@ -192,7 +194,7 @@ class Expressions(ast.NodeVisitor):
                 and not -(2**31) <= other.value < 2**31
             ):
                 self.say(node, "large operand", value=other.value)
-        return left if left.runtime else right if right.runtime else NOT_SEEN
+        return anew(left) if left.runtime else anew(right) if right.runtime else NOT_SEEN
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Seen:
         word = "and" if isinstance(node.op, ast.And) else "or"
@@ -220,7 +222,7 @@ class Expressions(ast.NodeVisitor):
             self.say(node, "unary", word=word, form=form)
         if isinstance(node.op, ast.USub) and operand.type is PlainValue and operand.dtype.startswith("float"):
             self.say(node, "negated float")
-        return operand
+        return operand if isinstance(node.op, ast.UAdd) else anew(operand)
 
     def visit_IfExp(self, node: ast.IfExp) -> Seen:
         self.condition(node.test, self.visit(node.test))
@@ -256,7 +258,7 @@ class Expressions(ast.NodeVisitor):
         if isinstance(node.func, ast.Attribute) and not function.known:
             if node.func.attr == "init_buffer" and any(part.type is TQueBind for part in (*given, *named.values())):
                 self.say(node, "bound queue")
-            return self._method(node.func.attr, given)
+            return self._method(node.func, given)
         if not function.constant:
             return NOT_SEEN
         if function.value in (int, float) and any(part.type is PlainValue for part in given):
@@ -268,6 +270,8 @@ class Expressions(ast.NodeVisitor):
         for wrong, rule in API.get(name, ()):
             if wrong(node):
                 self.say(node, rule)
+        for part in given:
+            self.of_numpy(node, part)
         if name == "number" and len(given) == 2:
             return number(getattr(given[1].value, "name", ""))
         if name in NUMBERS_OF:
@@ -278,13 +282,14 @@ class Expressions(ast.NodeVisitor):
             return Seen(values.Kind.RUNTIME, type=function, dtype=getattr(given[0].value, "name", ""))
         return instance(function) if isinstance(function, type) else NOT_SEEN
 
-    @staticmethod
-    def _method(name: str, given: list[Seen]) -> Seen:
-        if name == "cast" and given:
-            return number(getattr(given[0].value, "name", ""))
-        if name == "get_value":
-            return number()
-        return CONSTANT if name in ("sizeof", "index", "upper", "lower", "format") else NOT_SEEN
+    def _method(self, node: ast.Attribute, given: list[Seen]) -> Seen:
+        base = self.visit(node.value)
+        if node.attr == "cast" and given:
+            dtype = getattr(given[0].value, "name", "")
+            return base if dtype and base.dtype == dtype else number(dtype)
+        if node.attr == "get_value":
+            return number(base.dtype)
+        return CONSTANT if node.attr in ("sizeof", "index", "upper", "lower", "format") else NOT_SEEN
 
     def _device_function(
         self, node: ast.Call, function: Function, given: list[Seen], named: dict[str | None, Seen]
@@ -297,7 +302,9 @@ class Expressions(ast.NodeVisitor):
         for name, seen in bound.arguments.items():
             passed[name] = seen
             if name not in function.constants and isinstance(seen, Seen):
-                passed[name] = seen if seen.runtime else number(seen.number_type) if seen.number_type else ON_DEVICE
+                passed[name] = (
+                    anew(seen) if seen.runtime else number(seen.number_type) if seen.number_type else ON_DEVICE
+                )
                 if seen.no_number:
                     self.say(node, "argument", kind=_name_of(seen.type))
         return self.call_device_function(node, function, passed)
@@ -312,14 +319,20 @@ class Expressions(ast.NodeVisitor):
             self.say(node, "subscript", kind=base.type.__name__)
             return NOT_SEEN
         if base.type in TENSORS:
-            return instance(base.type) if isinstance(node.slice, ast.Slice) else number()
+            self.of_numpy(node, index)
+            return anew(base)
         return values.item(base, index)
 
     def visit_Slice(self, node: ast.Slice) -> Seen:
         for part in (node.lower, node.upper, node.step):
             if part is not None:
-                self.visit(part)
+                self.of_numpy(part, self.visit(part))
         return NOT_SEEN
+
+    def of_numpy(self, node: ast.AST, seen: Seen) -> None:
+        """A number of numpy where the API, or a loop, wants one of Python."""
+        if isinstance(seen.value, np.generic) and seen.no_number:
+            self.say(node, "numpy number", kind=_name_of(seen.type))
 
     def visit_Tuple(self, node: ast.Tuple) -> Seen:
         parts = list(map(self.visit, node.elts))

@@ -181,6 +181,32 @@ SYNTAX: dict[str, Rule] = {
         "use another name",
         Verdict.ENDS,
     ),
+    "kept counter": Rule(
+        "{name}, the counter of a loop under a name from before it",
+        "pyasc ends the process",
+        "assign the counter + 0",
+        Verdict.ENDS,
+    ),
+    "one value": Rule(
+        "{name} and {other}, two names of one value",
+        "the loop changes one of them, and pyasc changes both",
+        "begin with {name} = {other} + 0, or slice a tensor: {other}[0:]",
+        Verdict.DIFFERS,
+    ),
+    "while": Rule(
+        "while over {name}, which the loop changes",
+        "pyasc works the condition out once, before the loop, and the loop never ends",
+        "loop over a range, with an `if` inside; or keep the number in a tensor",
+        Verdict.DIFFERS,
+    ),
+    "numpy number": Rule(
+        "{kind} of numpy",
+        "the API of pyasc takes Python's numbers",
+        "make it an int or a float at the top of the module",
+    ),
+    "returned": Rule(
+        "{kind} as the result of a device function", "pyasc returns what the device holds", "write it where it is used"
+    ),
     "assertion": Rule(
         "assert of a run-time value", "pyasc knows compile-time values alone", "test it on the host, or use asc.printf"
     ),

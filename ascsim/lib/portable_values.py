@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -38,6 +38,7 @@ OPERATORS: dict[type[ast.AST], Any] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
+    ast.LShift: lambda value, amount: value << amount if amount < 1000 else UNKNOWN,
     ast.RShift: operator.rshift,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -103,7 +104,6 @@ CONSTANT = Seen(Kind.CONSTANT)
 NOT_SEEN = Seen(Kind.UNKNOWN)
 ON_DEVICE = Seen(Kind.RUNTIME)
 NOTHING = Seen(Kind.RUNTIME, type=tuple)  # what variadic parameters get where nothing is passed
-COUNTER = Seen(Kind.RUNTIME, type=PlainValue, dtype="int32")  # of a loop of the device
 
 
 def constant(value: Any) -> Seen:
@@ -125,6 +125,11 @@ def number(dtype: str = "") -> Seen:
 def instance(kind: type) -> Seen:
     """An object of the API, or of the device."""
     return Seen(Kind.RUNTIME, type=kind)
+
+
+def anew(seen: Seen) -> Seen:
+    """Another value of which the same is known. Two names of one value hold one object, and pyasc mixes them up."""
+    return replace(seen)
 
 
 def argument(value: Any) -> Seen:

@@ -7,7 +7,7 @@ Read from the source, as pyasc reads it. A function whose source cannot be read 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
@@ -39,6 +39,16 @@ def bindings(node: ast.AST) -> set[str]:
     """The names that a function binds by itself: parameters, and what it assigns."""
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and not _is_load(inner)}
     return names | {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+
+
+def reads(nodes: Sequence[ast.AST], name: str) -> bool:
+    """Whether a name is read anywhere in some code."""
+    inside = (inner for node in nodes for inner in ast.walk(node))
+    return any(
+        (isinstance(inner, ast.Name) and inner.id == name and _is_load(inner))
+        or (isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name) and inner.target.id == name)
+        for inner in inside
+    )
 
 
 def reads_first(statements: list[ast.stmt], name: str) -> bool | None:

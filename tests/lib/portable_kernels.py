@@ -16,6 +16,7 @@ FLAG = asc.HardEvent.MTE2_V
 
 
 NAME = "mte2"
+EVENT = np.int32(3)
 PAIR = (4, 5)
 PARAMS = {1: asc.DataCopyParams(1, 2)}
 
@@ -329,9 +330,8 @@ CHANGED = 2
 
 @asc.jit
 def while_else(n):
-    i = asc.number(0, asc.int32)
-    while i < n:
-        i += 1
+    while n > 100:
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
     else:
         asc.pipe_barrier(asc.PipeID.PIPE_V)  # here
 
@@ -422,7 +422,7 @@ def carried_text(n):
 def carried_none(n):
     last = None
     for i in range(n):
-        last = i  # here
+        last = i + 1  # here
 
 
 @asc.jit
@@ -471,6 +471,46 @@ def taken_counter(n):
 
 
 @asc.jit
+def kept_counter(n):
+    last = n
+    for i in range(n):
+        last = i  # here
+
+
+@asc.jit
+def endless(n):
+    i = asc.number(0, asc.int32)
+    while i < n:  # here
+        asc.set_flag(FLAG, i)
+        asc.wait_flag(FLAG, i)
+        i += 1
+
+
+@asc.jit
+def two_names(n):
+    m = n
+    for i in range(3):
+        asc.set_flag(FLAG, n)
+        asc.wait_flag(FLAG, n)
+        m = m - 1  # here
+
+
+@asc.jit
+def two_names_of_a_tensor(n):
+    a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
+    b = a
+    for i in range(n):
+        asc.duplicate(a, 1.0, 16)
+        b = a[16:]  # here
+
+
+@asc.jit
+def of_numpy(n):
+    asc.set_flag(FLAG, EVENT)  # here
+    asc.wait_flag(FLAG, 3)
+
+
+@asc.jit
 def passes_text(n):
     m = helper_of_any(NAME)  # here
 
@@ -502,7 +542,7 @@ def negated(n):
 
 @asc.jit
 def large(n):
-    m = n + 3000000000  # here
+    m = n + (3 << 30)  # here
 
 
 @asc.jit
@@ -582,12 +622,18 @@ def portable(n):
     if tile.dtype == asc.float16:
         high = high + 1
     share = 1.0 if n > 3 else 2.0
-    for i in range(n):
-        for i in range(2):
-            asc.pipe_barrier(asc.PipeID.PIPE_ALL)
     name = "a" + NAME
     if NAME == "mte2":
         name = "b"
+    m = n + 0
+    second = helper(n)
+    for i in range(3):
+        asc.set_flag(FLAG, n)
+        asc.wait_flag(FLAG, n)
+        m = m - 1
+        second = i + 0
+    while tile.get_value(0) > 70000.0:
+        m = m + 1
     once, again = helper(n), helper(n)
     size = asc.DEFAULT_C0_SIZE
     assert TILE == 64, "tile"
@@ -661,12 +707,17 @@ EXPECTED = {
     "int_or_float": "m in a block of the device",
     "plain_counter": "i as the counter of a loop",
     "taken_counter": "i as the counter of a loop",
+    "kept_counter": "last, the counter of a loop under a name from before it",
+    "endless": "while over i, which the loop changes",
+    "two_names": "m and n, two names of one value",
+    "two_names_of_a_tensor": "b and a, two names of one value",
+    "of_numpy": "int32 of numpy",
     "passes_text": "str as an argument of a device function",
     "inner_before_outer": "helper, which twice has called before",
     "one_function_two_types": "n of helper",
     "stores_an_element": "assignment to an element of a LocalTensor",
     "negated": "- of a float at run time",
-    "large": "3000000000 and a number of int32",
+    "large": "3221225472 and a number of int32",
     "compared_with_none": "None and a run-time number",
     "aliased": "name after the block of line {}",
     "same_name": "helper, the name of two device functions",
@@ -675,8 +726,17 @@ EXPECTED = {
     "empty_mmad_params": "MmadParams with a part of its values",
     "cut_unit_flag": "unit_flag of MmadParams",
 }
-DIFFERS = ("empty_mmad_params", "cut_unit_flag", "same_name", "hidden", "grown")
+DIFFERS = (
+    "empty_mmad_params",
+    "cut_unit_flag",
+    "same_name",
+    "hidden",
+    "grown",
+    "endless",
+    "two_names",
+    "two_names_of_a_tensor",
+)
 ARGUMENTS = {"hidden": (5, 3), "grown": (5, 3)}  # of a launch; of the others: 5
 ALONE = ("with_default",)  # resolved before pyasc sees the kernel
-ENDS = ("taken_counter",)  # ends the process, and so is never handed to pyasc
+ENDS = ("taken_counter", "kept_counter")  # ends the process, and so is never handed to pyasc
 STALE = ("late",)  # accepted, and compiled once for all values
