@@ -125,5 +125,5 @@ def test_pyasc_accepts_the_kernel(script):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "portability: 0 remarks, 1 kernels launched" in done.stdout + done.stderr
+    assert "portability: 0 remarks, 1 kernel launched" in done.stdout + done.stderr
     assert "accepts 1" in done.stdout + done.stderr

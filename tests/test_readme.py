@@ -128,7 +128,7 @@ def test_the_commands_towards_a_device_run(folder, number):
     done = python(*commands.splitlines()[number].split()[1:], cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     if number == 0:
-        assert done.stdout.startswith("portability: 0 remarks, 1 kernels launched; ")
+        assert done.stdout.startswith("portability: 0 remarks, 1 kernel launched; ")
     else:
         assert "AscendC::Add(" in (folder / "text/add.cpp").read_text()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .errors import LaunchError
-from .findings import Site
+from .findings import Site, many
 from .global_memory import ENDED, PADDING, GlobalArray
 from .instruction import Plan
 from .memory import Piece, Region, last_byte
@@ -33,7 +33,7 @@ class Bounds:
         start, end = min(first for first, _ in pieces), max(map(last_byte, pieces))
         if start < 0 or end > store.size:
             past = end - store.size
-            where = f"{past} bytes past the end" if past > 0 else f"{-start} bytes before the start"
+            where = f"{many(past, 'byte')} past the end" if past > 0 else f"{many(-start, 'byte')} before the start"
             self.report(
                 "OOB_PHYS",
                 f"{operation} touches {memory} bytes [{start}:{end}), {where} of {memory} ({store.size} bytes)",
@@ -53,7 +53,7 @@ class Bounds:
             return
         beyond = at < 0 or past > PADDING
         verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
-        where = f"{-at} bytes before its start" if at < 0 else f"{past} bytes past its end"
+        where = f"{many(-at, 'byte')} before its start" if at < 0 else f"{many(past, 'byte')} past its end"
         turn = f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
         self.report(
             "OOB_GM",
@@ -70,7 +70,7 @@ class Bounds:
         self.report(
             "GM_TAIL",
             f"{plan.name} stores bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes) in whole blocks of "
-            f"{BLOCK} bytes: the last one puts junk into the {end - gm.nbytes} bytes behind it, nobody's; "
+            f"{BLOCK} bytes: the last one puts junk into the {many(end - gm.nbytes, 'byte')} behind it, nobody's; "
             "data_copy_pad stores single bytes",
             site,
             operation=plan.name,

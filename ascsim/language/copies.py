@@ -12,7 +12,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.errors import ArgumentValueError
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
 from ..hw.memory import Piece, overlap, show_runs
@@ -111,7 +111,7 @@ def _tensor_end(core: Core, operation: str, here: Place, name: str, piece: Piece
     assert here.memory is not None
     if past > 0 and end <= here.memory.size:
         where = f"{here.nbytes} bytes at byte {here.start} of {here.memory.name}"
-        text = f"{name} reaches {past} bytes past its tensor ({where})"
+        text = f"{name} reaches {many(past, 'byte')} past its tensor ({where})"
         report(core, "OOB_BUF", text, site, operation)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.instruction import Plan
 from ..hw.memory import Piece, Region, last_byte
 from .core.place import Place, report
@@ -46,7 +46,7 @@ def reach(core: Core, where: Place, pieces: tuple[Piece, ...], name: str, operat
     past = end - where.start - where.nbytes
     if past > 0 and end <= where.memory.size:
         text = (
-            f"{name} reaches {past} bytes past its tensor ({where.nbytes} bytes at byte {where.start} of "
+            f"{name} reaches {many(past, 'byte')} past its tensor ({where.nbytes} bytes at byte {where.start} of "
             f"{where.memory.name})"
         )
         report(core, "OOB_BUF", text, site, operation)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.ended import refuse
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.instruction import Region
 from ..hw.memory import Piece, last_byte
 from .core.dtype import DataType
@@ -188,7 +188,7 @@ def region(core: Core, operand: Strided, index: int, steps: list[list[Part]], op
     assert where.memory is not None
     if end > where.start + where.nbytes and end <= where.memory.size:
         text = (
-            f"{operand.name} reaches {end - where.start - where.nbytes} bytes past its tensor "
+            f"{operand.name} reaches {many(end - where.start - where.nbytes, 'byte')} past its tensor "
             f"({where.nbytes // operand.size} elements of {where.dtype}, bytes [{where.start}:"
             f"{where.start + where.nbytes}) of {where.memory.name})"
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..hw.core import PLAIN_STORE, Core
 from ..hw.errors import NotSimulatedError
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.instruction import ANY, Plan
 from . import copies
 from .core.dtype import float16, float32, int32
@@ -118,7 +118,7 @@ def past_buffer(core: Core, window: Window, end: int, name: str, operation: str,
     assert array is not None
     past = end - window.end
     if past > 0 and end <= array.nbytes:
-        text = f"{name} reaches {past} bytes past the buffer that set_global_buffer declared for {array.name!r}"
+        text = f"{name} reaches {many(past, 'byte')} past the buffer that set_global_buffer declared for {array.name!r}"
         report(core, "OOB_BUF", text, site, operation)
 
 

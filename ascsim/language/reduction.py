@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.instruction import Plan
 from ..hw.memory import Piece, show_runs
 from .core.place import Place, report
@@ -137,7 +137,8 @@ def fold_plan(
     end = max(start + sum((n - 1) * step for n, step in dims) + 1 for start, dims in pieces)
     assert dst.memory is not None
     if end > dst.start + dst.nbytes and end <= dst.memory.size:
-        text = f"dst reaches {end - dst.start - dst.nbytes} bytes past its tensor ({dst.nbytes} bytes at {dst.start})"
+        past = many(end - dst.start - dst.nbytes, "byte")
+        text = f"dst reaches {past} past its tensor ({dst.nbytes} bytes at {dst.start})"
         report(core, "OOB_BUF", text, site, name)
     write = core.region("UB", tuple(pieces), f"{name}: dst", site)
     times = sum(n for _, n in works)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.memory import Region
 from .core.dtype import DataType
 from .core.place import Place, report
@@ -39,7 +39,7 @@ def span(core: Core, where: Place, nbytes: int, name: str, operation: str, site:
     assert where.memory is not None
     past = nbytes - where.nbytes
     if past > 0 and where.start + nbytes <= where.memory.size:
-        text = f"{name} has {where.nbytes} bytes, {nbytes} are used: {past} bytes past its tensor"
+        text = f"{name} has {where.nbytes} bytes, {nbytes} are used: {many(past, 'byte')} past its tensor"
         report(core, "OOB_BUF", text, site, operation)
     return core.region(where.memory.name, ((where.start, ((nbytes, 1),)),), f"{operation}: {name}", site)
 

@@ -83,7 +83,7 @@ def test_check_portable_by_rule_alone(no_pyasc, capsys):
     assert remark.startswith(
         f"{__file__}:{doubles.fn.__code__.co_firstlineno + 1}: annotation of x as text: pyasc needs"
     )
-    assert summary.startswith("portability: 1 remarks, 1 kernels launched; by rule alone: pyasc is not installed")
+    assert summary.startswith("portability: 1 remark, 1 kernel launched; by rule alone: pyasc is not installed")
 
 
 @pytest.mark.parametrize(("end", "code"), [(None, 0), (3, 3), ("no", 1), (False, 0)])

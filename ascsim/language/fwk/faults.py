@@ -8,7 +8,7 @@ from ...hw.core import Core
 from ...hw.deadlock import TIMEOUT
 from ...hw.errors import ArgumentTypeError
 from ...hw.events import IDS
-from ...hw.findings import Site, place
+from ...hw.findings import Site, many, place
 from ..core.place import report
 from ..core.tensor import LocalTensor
 from .events import Ids, fault
@@ -76,7 +76,7 @@ def crowded(queue: TQueBind, site: Site) -> None:
 def full(queue: TQueBind, site: Site) -> NoReturn:
     """QUE_FULL: as many tensors are enqueued as the depth allows."""
     lines = ", ".join(place(buffer.site) for buffer in queue.line)
-    text = f"{queue.label} holds {len(queue.line)} tensors, its depth (enque at {lines}); rule: deque one first"
+    text = f"{queue.label} holds {many(len(queue.line), 'tensor')}, its depth (enque at {lines}); rule: deque one first"
     fault(queue.core, "QUE_FULL", text, site, "enque")
 
 

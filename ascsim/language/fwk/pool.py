@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...hw.core import Core
 from ...hw.ended import refuse
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
-from ...hw.findings import Site, author, place
+from ...hw.findings import Site, author, many, place
 from ..core import ir_value
 from ..core.enums import TPosition
 from ..core.place import MEMORY_OF, index, report, running
@@ -98,7 +98,8 @@ class Divider:
         pipe = self._pipe(operation, site)
         so_far = len(self.buffers)
         if so_far + count > self.limit:
-            text = f"{target.label} asks for {count} buffers, {so_far} are given; rule: at most {self.limit} in all"
+            asks = many(count, "buffer")
+            text = f"{target.label} asks for {asks}, {so_far} given so far; rule: at most {self.limit} in all"
             fault(self.core, "BUF_LIMIT", text, site, operation)
         start = self._take(target, target.memory, count, nbytes, operation, site)
         spans = [(start + i * nbytes, nbytes) for i in range(count)]

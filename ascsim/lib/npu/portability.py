@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ascsim.hw.errors import FrontEndError, SimulatorError
+from ascsim.hw.findings import many
 
 from ..function import Function
 from ..portable import Remark, remarks_of_all, seen_of
@@ -89,7 +90,9 @@ class Portability:
             lines.append(f"{remark}{by or WORDS.get(remark.verdict, '')}")
         accepted = len(self.kernels - self.refused)
         who = f"pyasc {pyasc_version()} accepts {accepted}" if self.pyasc else "by rule alone: " + missing()
-        lines.append(f"portability: {len(self.remarks)} remarks, {len(self.kernels)} kernels launched; {who}")
+        lines.append(
+            f"portability: {many(len(self.remarks), 'remark')}, {many(len(self.kernels), 'kernel')} launched; {who}"
+        )
         return "\n".join(lines)
 
 

@@ -294,7 +294,7 @@ def test_buffers_of_a_pool(limit, many):
         pool.init_buffer(queue, many, 32)
 
     run(lambda: body(many - 1))
-    with pytest.raises(QueueError, match=f"BUF_LIMIT.*asks for {many} buffers, 0 are given; rule: at most {limit}"):
+    with pytest.raises(QueueError, match=f"BUF_LIMIT.*asks for {many} buffers, 0 given so far; rule: at most {limit}"):
         run(lambda: body(many))
 
 

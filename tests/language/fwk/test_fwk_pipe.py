@@ -122,7 +122,7 @@ def test_sixty_five_buffers():
         pipe.init_buffer(c, last, 32)
 
     run(lambda: body(1))
-    with pytest.raises(QueueError, match=r"BUF_LIMIT.*c .VECIN. asks for 2 buffers, 63 are given; rule: at most 64"):
+    with pytest.raises(QueueError, match=r"BUF_LIMIT.*c .VECIN. asks for 2 buffers, 63 given so far; rule: at most 64"):
         run(lambda: body(2))
 
 

@@ -117,7 +117,7 @@ def test_misuse(misuse, code):
         "free queued": f"is ENQUE since enque at {line_of('first', __file__)}",
         "free twice": f"is FREE since free_tensor at {line_of('freed', __file__)}",
         "enque freed": f"is FREE since free_tensor at {line_of('freed', __file__)}",
-        "enque beyond depth": f"holds 1 tensors, its depth (enque at {line_of('first', __file__)})",
+        "enque beyond depth": f"holds 1 tensor, its depth (enque at {line_of('first', __file__)})",
         "enque of another queue": "the tensor comes from other (VECIN)",
         "enque of no queue": "the tensor comes from no queue",
         "alloc without init": "bare (VECOUT) has no buffers: it was never given to init_buffer",
