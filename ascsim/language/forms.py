@@ -21,7 +21,7 @@ from .core.ir_value import value as value_of
 from .core.place import index, running
 from .core.tensor import LocalTensor
 from .core.types import UnaryRepeatParams
-from .masks import ALL_LANES, lanes_or_bits, registers, repeats
+from .masks import ALL_LANES, lanes_or_bits, plain, registers, repeats
 from .operand import REPEAT
 from .plans import (
     FillStrides,
@@ -210,8 +210,8 @@ def with_scalar(
             return
         if count.__class__ is not int:
             count = count.v if count.__class__ is Int32 else index(count, name, "count")
-        plain = scalar.__class__ is int or scalar.__class__ is float
-        number = scalar if plain and scalar and scalar == scalar else number_of(scalar)
+        known = scalar.__class__ is int or scalar.__class__ is float
+        number = scalar if known and scalar and scalar == scalar else number_of(scalar)
         try:
             where = dst.place
             plan = where.plans[row, count, src.place, number]
@@ -266,10 +266,12 @@ def masked(
     scalar: Any = None,
 ) -> None:
     """Issue a call in mask form: registers from the call or as they are, the plan from the cache or new."""
-    asked = None
-    if mask.__class__ is times.__class__ is int and set_mask is True and row.scalar is None:
+    asked, bits = None, plain(mask)
+    number = None if row.scalar is None else number_of(scalar)
+    if bits is not None and times.__class__ is int and set_mask is True:
         try:
-            asked = (row, mask, times, params.__class__, params.key, *[tensor.place for _, tensor in tensors[1:]])
+            sources = [tensor.place for _, tensor in tensors[1:]]
+            asked = (row, bits, times, params.__class__, params.key, number, *sources)
             where = tensors[0][1].place
             core = where.core
             rule, plan = where.plans[asked]
@@ -287,18 +289,19 @@ def masked(
     count = repeats(core, times, row.name, site)
     key = stride_key(core, row, params, site)
     make = partial(plan_by_mask, core, row, tensors, rule, count, key, site)
-    if row.scalar is not None:
-        plan = scaled(row, tensors, (row, rule, count, key), scalar, number_of(scalar), make)
-    else:
-        places = tuple(tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors)
-        plan = None if places[0] is None else places[0].plans.get((row, rule, count, key, places[1:]))
-        if plan is None:
-            plan = make()
-            if plan is not None:
-                places = tuple(where.live for where in places)  # type: ignore[union-attr]
-                places[0].keep((row, rule, count, key, places[1:]), plan)  # type: ignore[union-attr]
-        elif asked is not None:  # found where all operands are alive: it need not be checked again
+    places = tuple(tensor.place if isinstance(tensor, LocalTensor) else None for _, tensor in tensors)
+    form = (row, rule, count, key, places[1:]) if row.scalar is None else (row, rule, count, key, *places[1:], number)
+    plan = None if places[0] is None else places[0].plans.get(form)
+    if plan is not None:
+        if asked is not None and not rule[2]:  # found where all operands are alive: it need not be checked again
             places[0].keep(asked, (rule, plan))  # type: ignore[union-attr]
+    elif row.scalar is not None:
+        plan = scaled(row, tensors, (row, rule, count, key), scalar, number, make)
+    else:
+        plan = make()
+        if plan is not None:
+            places = tuple(where.live for where in places)  # type: ignore[union-attr]
+            places[0].keep((row, rule, count, key, places[1:]), plan)  # type: ignore[union-attr]
     if plan is not None:
         core.issue(plan, site)
 

@@ -64,6 +64,15 @@ def given(core: Core, mask: Any, lanes: int, operation: str, site: Site) -> Mask
     return (*words(count), False)
 
 
+def plain(mask: Any) -> Any:
+    """The mask of a call as a part of a key, where plain numbers say it; else None."""
+    if mask.__class__ is int:
+        return mask
+    if mask.__class__ is list and len(mask) == 2 and mask[0].__class__ is mask[1].__class__ is int:
+        return tuple(mask)
+    return None
+
+
 def registers(core: Core, mask: Any, set_mask: Any, lanes: int, operation: str, site: Site) -> Mask:
     """The registers that rule a call: those that its mask sets or, with is_set_mask false, as they are."""
     if index(set_mask, operation, "is_set_mask"):
@@ -133,6 +142,7 @@ __all__ = [
     "counted",
     "given",
     "lanes_or_bits",
+    "plain",
     "registers",
     "repeats",
     "runs_of",

@@ -15,7 +15,7 @@ from ..hw.instruction import Plan
 from .core.dtype import DataType
 from .core.place import Place, report
 from .core.tensor import LocalTensor
-from .masks import Work, counted, registers, repeats, work
+from .masks import Work, counted, plain, registers, repeats, work
 from .operand import BLOCK, REPEAT, Strided, aligned, local
 from .plans import build, count_of, present, stride_key, strides, zero
 from .rows import Row
@@ -95,13 +95,24 @@ def plan_by_mask(
     """
     name = form.name
     places = places_of(tensors)
+    plan: Plan | None
+    asked, bits = None, plain(mask)
+    if bits is not None and times.__class__ is int and set_mask is True and places is not None and not core.mask[2]:
+        try:
+            asked = (name, *key, bits, times, params.__class__, params.key, *places[1:])
+            core.mask, plan = places[0].plans[asked]
+            return plan
+        except (AttributeError, KeyError, TypeError):
+            pass
     lanes = lanes_of(places) if places is not None else REPEAT
     core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
     count = repeats(core, times, name, site)
     steps = stride_key(core, form, params, site)
     whole = (name, *key, rule, count, steps)
-    plan: Plan | None = None if places is None else places[0].plans.get((whole, *places[1:]))
+    plan = None if places is None else places[0].plans.get((whole, *places[1:]))
     if plan is not None:
+        if asked is not None:  # found where all operands are alive: it need not be checked again
+            places[0].keep(asked, (rule, plan))  # type: ignore[index]
         return plan
     ops = operands(core, name, tensors, legal, site)
     if ops is None:

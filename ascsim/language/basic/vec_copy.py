@@ -20,7 +20,7 @@ from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint3
 from ..core.place import report, running
 from ..core.tensor import LocalTensor
 from ..core.types import CopyRepeatParams
-from ..masks import COUNT, Mask, Work, registers, repeats, work
+from ..masks import COUNT, Mask, Work, plain, registers, repeats, work
 from ..operand import REPEAT, Part, Strided, parts
 from ..overlap import separate
 from ..plans import build, lanes_of, operands, zero
@@ -43,10 +43,10 @@ ROW = register(
 
 def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is_set_mask: Any = True) -> None:
     site = author(1)
-    asked = None
-    if mask.__class__ is repeat_time.__class__ is int and is_set_mask is True:
+    asked, bits = None, plain(mask)
+    if bits is not None and repeat_time.__class__ is int and is_set_mask is True:
         try:
-            asked = (ROW, mask, repeat_time, repeat_params.__class__, repeat_params.key, src.place)
+            asked = (ROW, bits, repeat_time, repeat_params.__class__, repeat_params.key, src.place)
             core, given, plan = dst.place.plans[asked]
         except (AttributeError, KeyError, TypeError):
             pass
@@ -70,7 +70,7 @@ def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is
         if plan is None:
             return
         dst.place.live.keep((ROW, src.place.live, given, times, key), plan)
-    elif asked is not None:  # found where both are alive: it need not be checked again
+    elif asked is not None and not given[2]:  # found where both are alive: it need not be checked again
         dst.place.keep(asked, (core, given, plan))
     core.issue(plan, site)
 

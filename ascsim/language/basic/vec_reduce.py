@@ -21,7 +21,7 @@ from ..core.enums import ReduceOrder
 from ..core.limits import within
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
-from ..masks import Mask, registers, repeats, work
+from ..masks import Mask, plain, registers, repeats, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, typed
 from ..plans import lanes_of, present, zero
 from ..reduction import Fold, extreme, fold_plan, tree
@@ -29,7 +29,7 @@ from ..rows import Row, finish, register
 
 FLOATING = (float16, float32)
 STRIDE_LIMIT = 0xFFFF
-_PLAIN = (int,) * 5  # classes of mask, repeats and strides that need no look
+_PLAIN = (int,) * 4  # classes of repeats and strides that need no look
 
 
 def _sums(x: np.ndarray, active: np.ndarray | None) -> np.ndarray:
@@ -139,11 +139,11 @@ def _issue(
 ) -> None:
     """Issue a call: registers from the call or as they are, the plan from the cache or new."""
     name = row.name
-    asked = (row, fold, mask, times, strides)
+    asked = (row, fold, plain(mask), times, strides)
     a, b, c = strides
-    kinds = mask.__class__, times.__class__, a.__class__, b.__class__, c.__class__
-    plain = set_mask is True and kinds == _PLAIN
-    if plain:
+    kinds = times.__class__, a.__class__, b.__class__, c.__class__
+    known = set_mask is True and kinds == _PLAIN and asked[2] is not None
+    if known:
         try:
             where = dst.place
             core = where.core
@@ -169,7 +169,7 @@ def _issue(
         if plan is None:
             return
         dst.place.live.keep((*form[:-1], src.place.live), plan)
-    elif plain:
+    elif known and not rule[2]:
         dst.place.live.keep((asked, src.place.live), (rule, plan))
     core.issue(plan, site)
 

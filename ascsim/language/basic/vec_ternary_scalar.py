@@ -12,7 +12,8 @@ from ..core.dtype import DataType, float16, float32
 from ..core.ir_value import Int32
 from ..core.place import Place, index, running
 from ..forms import element, number_of
-from ..masks import ALL_LANES, lanes_or_bits
+from ..masks import ALL_LANES, Work, lanes_or_bits
+from ..operand import Strided
 from ..rows import FORMS_DOC, Row, finish
 
 _getframe = sys._getframe
@@ -58,12 +59,16 @@ def axpy(
     if repeat_times is not None or repeat_params is not None:
         core = running("axpy")
         lanes = lanes_or_bits(count, mask, "axpy")
-        make = mixed.maker(core, _row, site)
-        template = mixed.plan_by_mask(
-            core, AXPY, tensors, PAIRS, make, (), lanes, repeat_times, repeat_params, is_set_mask, site
+        any_scalar = mixed.maker(core, _row, site)
+
+        def make(ops: list[Strided], works: list[Work]) -> Plan:
+            return _with(any_scalar(ops, works), scalar, ops[1].place)
+
+        plan = mixed.plan_by_mask(
+            core, AXPY, tensors, PAIRS, make, (number,), lanes, repeat_times, repeat_params, is_set_mask, site
         )
-        if template is not None:
-            core.issue(_with(template, scalar, src.place), site)
+        if plan is not None:
+            core.issue(plan, site)
         return
     if count.__class__ is not int:
         count = count.v if count.__class__ is Int32 else index(count, "axpy", "count")
