@@ -109,7 +109,7 @@ def gather(
     call = to.plans.get(key)
     if call is None:
         call = to.keep(key, _elements(core, to, source, offsets, base, works, pitch, site))
-    elif plain:  # it need not be checked again
+    elif plain and not core.mask[2]:  # it need not be checked again
         to.keep((asked, source, offsets), (core, core.mask, call))
     _issue(core, call, site)
 
