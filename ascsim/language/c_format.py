@@ -94,7 +94,7 @@ def _hexadecimal(shape: str, argument: Any, spec: str) -> str:
 
 def _float(shape: str, argument: Any, spec: str) -> str:
     plain = unwrap(argument)
-    if isinstance(plain, (bool, int, str, np.ndarray)) or not hasattr(plain, "__float__"):
+    if isinstance(plain, (bool, int, str, np.ndarray, type)) or not hasattr(plain, "__float__"):
         raise _wrong(argument, spec, "a float")
     text: str = f"{shape}f" % float(plain)
     return text

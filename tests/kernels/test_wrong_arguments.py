@@ -36,6 +36,7 @@ NOT_SO = [
     ),
     (lambda x: asc.scalar_cast(1.5, asc.int32, TWO), asc.ArgumentTypeError, "round_mode = .*: a ndarray is no integer"),
     (lambda x: asc.printf("%f", TWO), asc.ArgumentTypeError, "printf: %f = .*: got a ndarray; rule: %f takes a float"),
+    (lambda x: asc.printf("%f", np.float32), asc.ArgumentTypeError, "%f = .*: got a type; rule: %f takes a float"),
     (
         lambda x: asc.set_vector_mask(64, dtype=asc.void, mode=asc.MaskMode.NORMAL),
         asc.ArgumentTypeError,
