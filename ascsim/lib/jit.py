@@ -32,6 +32,7 @@ class JITFunction(Function):
     __slots__ = ("__call__",)  # a call goes straight to the function that the object holds here, see device_call
 
     __call__: Callable[..., Any]
+    __iter__ = None  # kernel[0], kernel[1] ... is no sequence; Python would go through it without an end
 
     def __init__(self, fn: FunctionType, **options: Any) -> None:
         if not isinstance(fn, FunctionType):

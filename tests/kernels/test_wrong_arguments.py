@@ -131,6 +131,14 @@ def test_a_launch_has_16_bits_of_blocks_and_a_stream_that_is_one():
     assert kernel[8, asc.lib.runtime.current_stream()]().blocks == 8
 
 
+def test_a_kernel_is_no_sequence():
+    kernel = asc.jit(lambda: None)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(kernel)
+    with pytest.raises(asc.ArgumentValueError, match="blocks = <jit function .*; rule: a non-empty list"):
+        asc.settings(blocks=kernel)
+
+
 def test_an_error_is_one_line_however_large_the_value():
     with pytest.raises(asc.ArgumentTypeError) as caught:
         asc.Checks(hold_sets=np.zeros((64, 64)))
