@@ -194,7 +194,20 @@ def _python(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-PARTS = (api_call, tile_work, many_tiles, doubling, small_blocks, importing, memory_of_a_tile, memory_of_a_launch)
+# --- families --------------------------------------------------------------------------------------------------------
+
+
+def families() -> Iterator[Row]:
+    """A call of each family of the API, less its numpy work, against `add` for the same bytes (`families.py`)."""
+    table = runpy.run_path(str(ROOT / "benchmarks/families.py"))
+    for row in table["ROWS"]:
+        yield Row(row.name, table["figure"](*table["measure"](row)), row.budget, "adds of the same bytes")
+
+
+PARTS = (
+    *(api_call, tile_work, many_tiles, doubling, small_blocks, importing, memory_of_a_tile, memory_of_a_launch),
+    families,
+)
 
 
 def report(parts: Iterable[Callable[[], Iterator[Row]]]) -> int:

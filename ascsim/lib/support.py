@@ -36,20 +36,17 @@ _SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
 
 # Why a call costs more than twice what `add` does for the same bytes, beyond its numpy work: `benchmarks/families.py`.
 COSTS = {
-    "max min maxs mins": "the sign of a zero takes three more passes",
-    "shift_left": "the sign bit of signed types is kept apart, in five passes",
-    "add_relu_cast sub_relu_cast": "relu, NaN and the narrower type are passes of their own",
+    "max min maxs mins": "the sign of zeros is looked at, and put right where it is the other one",
+    "shift_left": "the sign bit of signed types is kept apart, in three more passes",
     "select": "bits are spread out to one flag a lane, and the scratch in UB is looked at",
-    "whole_reduce_sum block_reduce_sum pair_reduce_sum repeat_reduce_sum": "masks, and sums in the order of a tree",
-    "whole_reduce_max whole_reduce_min block_reduce_max block_reduce_min": "masks, and the sign of zeros by their bits",
-    "reduce_sum reduce_max reduce_min": "checked anew in each call, folded repeat by repeat, and S waits",
-    "gather gatherb": "the offsets are compared with the last ones, and the order of every 32-byte block is checked",
+    "pair_reduce_sum": "the sums of all pairs of a repeat are made before any is written",
+    "whole_reduce_max whole_reduce_min block_reduce_max block_reduce_min": "the sign of zeros is looked at",
+    "reduce_sum reduce_max reduce_min": "S waits for V in each call, and scratch is undefined afterwards",
     "gather_mask": "S waits for the count in each call",
-    "copy": "masks and strides are looked at in each call",
-    "data_copy data_copy_pad": "inside UB and in bytes the operands are checked anew; figures include a barrier",
+    "data_copy data_copy_pad": "figures include a barrier; rows of a store are compared with earlier ones one by one",
     "trans_data_to_5hd": "thirty-two operands in each call",
-    "sort32 mrg_sort": "pairs are put together from keys and indices",
-    "adv.sin adv.cos adv.tan adv.tanh adv.floor adv.axpy adv.quant": "scratch is looked at and undefined afterwards",
+    "mrg_sort": "keys are made of the scores, and lists that are not sorted are looked for",
+    "adv.sin adv.cos adv.tan adv.tanh adv.floor adv.axpy": "scratch is looked at and undefined afterwards",
     "adv.softmax": "scratch, and float32 sums in the vendor's order",
 }
 
@@ -181,8 +178,9 @@ Differences that no single call has: halves are in INF/NAN mode (they may become
 page calls the default and another does not; caches of instructions and L2 are not modelled; what the device compiler
 adds to a kernel with `auto_sync` is not there.
 
-A call with a mask and repeats looks at registers and strides each time: it costs the simulator up to four times what
-`add` by count does beyond its numpy work. Other calls that cost more than twice say why ("Cost here").
+A call that costs the simulator more than twice what `add` does for the same bytes, beyond its numpy work, says why
+("Cost here"). That is so for plain numbers: masks, repeats and counts that are run-time scalars are looked at each
+time, and so are those of `compare`, `compare_scalar` and `select`, which costs up to eight times.
 
 This file is generated: `python -m ascsim.lib.support > docs/support.md`."""
 
