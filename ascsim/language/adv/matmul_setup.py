@@ -178,6 +178,7 @@ class SetupCalls:
 
     def set_user_def_info(self, tiling_ptr: Any) -> Any:
         """An address for callbacks, which the API has no name for: no effect. Page: SetUserDefInfo."""
+        self.state.single_master("Matmul.set_user_def_info")
         if not isinstance(tiling_ptr, GlobalAddress):
             rule = "a GlobalAddress"
             raise ArgumentTypeError("Matmul.set_user_def_info", operand="tiling_ptr", value=tiling_ptr, rule=rule)
@@ -186,6 +187,7 @@ class SetupCalls:
     def set_self_define_data(self, data_ptr: Any) -> Any:
         """A word for callbacks, which the API has no name for: no effect. Page: SetSelfDefineData."""
         self.state.allowed("Matmul.set_self_define_data", "enable_set_define_data")
+        self.state.single_master("Matmul.set_self_define_data")
         return _pointer(data_ptr, "Matmul.set_self_define_data", "data_ptr")
 
     def set_workspace(self, addr: Any, size: Any = None) -> None:

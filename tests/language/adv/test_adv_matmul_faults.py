@@ -260,6 +260,8 @@ EXCLUDED: dict[str, Calls] = {
     "set_workspace": lambda mm, a, b, bias, c: mm.set_workspace(c),
     "iterate_batch": lambda mm, a, b, bias, c: mm.iterate_batch(c, 1, 1, False),
     "iterate_n_batch": lambda mm, *_: mm.iterate_n_batch(1, 1, 1, False),
+    "set_user_def_info": lambda mm, *_: mm.set_user_def_info(0),
+    "set_self_define_data": lambda mm, *_: mm.set_self_define_data(0),
 }
 
 

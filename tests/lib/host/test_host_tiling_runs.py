@@ -93,5 +93,5 @@ def test_what_the_host_returns_multiplies_without_a_finding(case: Case, cube: bo
     blocks = cores if cube else -(-cores // 2)
     with asc.settings(checks=asc.Checks.strict()):
         report = kernel[blocks](stored_a, stored_b, c, tiling, np.zeros(2 * blocks * RING, np.uint8), case)
-    assert report.findings == []
+    assert [one for one in report.findings if one.severity != "note"] == []
     np.testing.assert_array_equal(c, a.astype(c.dtype) @ b.astype(c.dtype))
