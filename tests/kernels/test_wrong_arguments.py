@@ -135,7 +135,7 @@ def test_a_kernel_is_no_sequence():
     kernel = asc.jit(lambda: None)
     with pytest.raises(TypeError, match="not iterable"):
         list(kernel)
-    with pytest.raises(asc.ArgumentValueError, match="blocks = <jit function .*; rule: a non-empty list"):
+    with pytest.raises(asc.ArgumentValueError, match=r"blocks = <jit function .*; rule: a non-empty list"):
         asc.settings(blocks=kernel)
 
 
