@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 import ascsim as asc
+from ascsim import cli
 from ascsim.hw.errors import BackendError
 from ascsim.language.core.struct import Field, Struct
 from ascsim.lib.npu import availability
@@ -212,6 +214,38 @@ def test_the_device_that_is_set_runs_the_launch(stand_ins):
     rt.set_device(2)
     kernel[1](7, np.zeros(4, np.float32), 0.5, Limits(low=2, high=-1), 64)
     assert [entry[1:] for entry in Runtime.log if entry[0] == "SetDevice"] == [(1,), (2,)]
+
+
+MORE = """\
+import numpy as np
+import asc
+
+@asc.jit
+def more(n, x):
+    x_gm = asc.GlobalTensor()
+    x_gm.set_global_buffer(x)
+    local = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, 8)
+    asc.data_copy(local, x_gm, 8)
+    asc.set_flag(asc.HardEvent.MTE2_V, 0)
+    asc.wait_flag(asc.HardEvent.MTE2_V, 0)
+    asc.adds(local, local, {by}, 4)
+    asc.set_flag(asc.HardEvent.V_MTE3, 0)
+    asc.wait_flag(asc.HardEvent.V_MTE3, 0)
+    asc.data_copy(x_gm, local, 8)
+
+more[1](7, np.zeros(8, np.float32))
+"""
+
+
+@pytest.mark.parametrize(("by", "code", "words"), [(1.0, 0, "equal within tolerance"), (2.0, 1, "DIFFERENT")])
+def test_run_compare(stand_ins, tmp_path, capsys, by, code, words):
+    (tmp_path / "more.py").write_text(MORE.format(by=by))
+    assert cli.main(["run", "--compare", str(tmp_path / "more.py")]) == code
+    head, array, times = capsys.readouterr().out.splitlines()
+    assert head == f"more: {words}"
+    assert array.startswith(f"  x (float32): {4 * code} of 8 elements apart, greatest difference {code}")
+    assert re.match(r"  Task Duration\(us\)  simulated \d+\.\d{3}  device \d+\.\d{3}$", times)
+    assert names().count("KernelLaunch") == 3
 
 
 @asc.jit

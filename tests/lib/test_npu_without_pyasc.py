@@ -109,6 +109,10 @@ def test_files_that_cannot_all_be_written_are_not_written(tmp_path):
     with pytest.raises(OSError, match="no/such"):
         files.write(tmp_path / "out", {"good.cpp": "a", "no/such.cpp": "b"})
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "out/b.cpp").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match=r"b\.cpp in it is a folder"):
+        files.write(tmp_path / "out", {"a.cpp": "a", "b.cpp": "b"})
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.cpp"]
 
 
 def test_the_alias_comes_back_with_its_modules():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable
@@ -28,6 +29,9 @@ def written(emissions: Iterable[Emission], intermediate: bool = False) -> dict[s
 
 def write(folder: Path, files: dict[str, str]) -> None:
     """Write the files beside the folder first, then move them in, so that a failure leaves no half of them."""
+    for file in files:
+        if (folder / file).is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{file} in it is a folder", str(folder / file))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
         for file, text in files.items():
