@@ -107,7 +107,7 @@ class MatmulObject:
     def single_master(self, operation: str) -> None:
         """A call that `enable_mix_dual_master` excludes."""
         if self.config.enable_mix_dual_master:
-            rule = "enable_mix_dual_master = False: with it iterate_all alone takes results, and nothing is set up for callbacks"
+            rule = "enable_mix_dual_master = False: two masters have iterate_all alone for results, and no callbacks"
             raise ArgumentValueError(operation, "is excluded", rule=rule)
 
     def cube_only(self, operation: str) -> None:

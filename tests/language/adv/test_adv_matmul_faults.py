@@ -267,7 +267,7 @@ EXCLUDED: dict[str, Calls] = {
 
 @pytest.mark.parametrize("name", EXCLUDED)
 def test_calls_that_two_masters_exclude(name: str) -> None:
-    with refused(asc.ArgumentValueError, name, "iterate_all alone takes results"):
+    with refused(asc.ArgumentValueError, name, "iterate_all alone for results"):
         launch(alone(EXCLUDED[name]), asc.adv.get_mdl_config(enable_mix_dual_master=True))
 
 
