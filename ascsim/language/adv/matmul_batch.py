@@ -16,6 +16,7 @@ from ..core.enums import LayoutMode
 from ..core.global_tensor import GlobalTensor
 from ..core.place import VECTOR_POSITIONS, index
 from ..core.tensor import LocalTensor
+from ..signatures import signatures
 from .matmul_object import MatmulObject
 from .matmul_operands import Axes, MatmulType
 from .matmul_product import InGm, Product, Target
@@ -291,6 +292,18 @@ def compute(
         if not here.fractal:
             here = here._replace(pitch=c.pitch(state.c.layout))
         state.sum(cube, parts, here, operation, site)
+
+
+BatchCalls.iterate_batch.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "self, tensor, batch_a, batch_b, en_sequential_write, matrix_stride_a=0, matrix_stride_b=0, matrix_stride_c=0, "
+    "en_partial_sum=False, en_atomic=0, sync=True, wait_iterate_batch=None",
+    "self, tensor, en_partial_sum, en_atomic, en_sequential_write, matrix_stride_a=0, matrix_stride_b=0, "
+    "matrix_stride_c=0, sync=True",
+)
+BatchCalls.get_batch_tensor_c.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "self, batch_a, batch_b, en_sequential_write=False, sync=True",
+    "self, tensor, batch_a, batch_b, en_sequential_write=False, sync=True",
+)
 
 
 def _many(x: Any, operation: str, name: str) -> int:

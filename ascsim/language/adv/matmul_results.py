@@ -15,6 +15,7 @@ from ..core.global_tensor import GlobalTensor
 from ..core.params import I32, Params
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
+from ..signatures import signatures
 from .matmul_object import MatmulObject
 from .matmul_operands import MatmulType, operand, placed
 from .matmul_out import UPDATES
@@ -252,6 +253,12 @@ class ResultCalls:
             rule = f"{of}(..., sync=False) with its wait_ parameter before it"
             raise ArgumentValueError(operation, "nothing to wait for", rule=rule)
         way.wait(state.answers.pop(0))
+
+
+ResultCalls.get_tensor_c.__overloads__ = signatures(  # type: ignore[attr-defined]
+    "self, tensor, en_atomic=0, en_sequential_write=False, sync=True, optional_tensor=None",
+    "self, en_atomic=0, en_sequential_write=False, sync=True",
+)
 
 
 class MatrixOffset(Params):

@@ -14,6 +14,7 @@ from ..core.global_tensor import GlobalTensor
 from ..core.limits import buffered
 from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
+from ..signatures import signatures
 from .matmul_link import in_ub
 from .matmul_object import MatmulObject
 from .matmul_operands import Operand, Sizes, operand
@@ -207,6 +208,10 @@ class SetupCalls:
         out = GlobalTensor()
         out.set_global_buffer(GlobalAddress(addr.array, addr.offset, state.c.dtype))
         state.workspace, state.taken = out, 0
+
+
+for _side in (SetupCalls.set_tensor_a, SetupCalls.set_tensor_b):
+    _side.__overloads__ = signatures("self, tensor, transpose=False", "self, scalar")  # type: ignore[attr-defined]
 
 
 def _size(x: Any, operation: str, name: str) -> int:
