@@ -59,6 +59,16 @@ class Product(NamedTuple):
         straight = not self.a.is_trans and self.b.is_trans
         return SPARSE_K if self.sparse else self.a.c0 if straight else max(SIDE, self.a.c0)
 
+    @property
+    def m_least(self) -> int:
+        """What base_m has to be a multiple of: stored as columns of fractals, whole ones."""
+        return max(SIDE, self.a.c0) if self.a.is_nz and self.a.is_trans else SIDE
+
+    @property
+    def n_least(self) -> int:
+        """What base_n has to be a multiple of."""
+        return max(SIDE, self.b.c0) if self.b.is_nz and not self.b.is_trans else SIDE
+
     def a1(self, base_m: int, base_k: int) -> int:
         """Bytes of a block of A in L1."""
         return 0 if self.a.in_l1 else _block(self.a, base_m, base_k, self.a.is_trans)
@@ -195,7 +205,7 @@ def _ranges(cut: Cut, cores: int) -> Iterator[Breach]:
 
 
 def _fractals(cut: Cut, product: Product) -> Iterator[Breach]:
-    steps = {"base_m": SIDE, "base_n": SIDE, "base_k": product.k_least}
+    steps = {"base_m": product.m_least, "base_n": product.n_least, "base_k": product.k_least}
     a, b = product.a, product.b
     if a.is_nz:
         steps |= {"m": SIDE, "k_a": a.c0, "single_core_m": SIDE, "single_core_k": a.c0}

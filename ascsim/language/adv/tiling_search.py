@@ -57,9 +57,9 @@ class Problem:
     @property
     def units(self) -> tuple[int, int, int]:
         """What the blocks are multiples of; along K that may be `k_least`, where the range leaves nothing else."""
-        low, high = self.base[2]
-        whole, least = self.product.k_whole, self.product.k_least
-        return SIDE, SIDE, whole if align_up(low, whole) <= high else least
+        (low, high), product = self.base[2], self.product
+        k = product.k_whole if align_up(low, product.k_whole) <= high else product.k_least
+        return product.m_least, product.n_least, k
 
     def lowest(self, axis: int) -> int:
         """The smallest block along an axis."""
@@ -297,9 +297,11 @@ def _loads(problem: Problem, part: Part, block: Block, of_a: bool, least: int) -
     count, turned = (block.count_m, matrix.is_trans) if of_a else (block.count_n, not matrix.is_trans)
     one = product.a1(block.m, block.k) if of_a else product.b1(block.n, block.k)
     found = []
+    # MDL brings whole columns of a matrix that is stored across: blocks that end inside one come one by one
+    alone = problem.mdl and turned and (block.m if of_a else block.n) % matrix.c0 != 0
     for step_k in _quotients(block.count_k):
         whole_k = step_k == block.count_k
-        steps = {max(least, step) for step in (_quotients(count) if whole_k else (1,))}
+        steps = {max(least, step) for step in (_quotients(count) if whole_k and not alone else (1,))}
         for step in steps:
             groups, along_k = -(-count // step), -(-block.count_k // step_k)
             cycles = one_pass(matrix, lines, part.k, groups, along_k if problem.mdl else block.count_k, turned)

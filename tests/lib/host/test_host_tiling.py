@@ -307,6 +307,13 @@ def test_int8_blocks_as_wide_as_the_columns_they_are_loaded_in() -> None:
         assert tiling is None or (broken(case, tiling) == [] and tiling["base_n"] == case.base[1])
 
 
+def test_loads_of_a_matrix_stored_across_are_whole_columns() -> None:
+    """Blocks of 16 int8 along M end inside a column of 32: MDL brings them one by one. In NZ format there are none."""
+    assert tiling_of(tiler(Case(128, 39, 29, "int8", True, True, base=(16, 32, 64))))["step_m"] == 1
+    across = tiler(Case(96, 64, 64, "int8", True, nz_a=True, base=(16, -1, -1)))
+    assert "base_m = 16: no tiling; rule: a multiple of 32" in reason(across)
+
+
 @pytest.mark.parametrize("mdl", [False, True])
 def test_blocks_are_not_thin_along_k_where_deeper_ones_cost_the_same(mdl: bool) -> None:
     """64 fit in half of L0B beside 176 columns; blocks of 16 would need four times the loads of the Norm template."""
