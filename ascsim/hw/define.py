@@ -12,7 +12,7 @@ import numpy as np
 
 from .findings import place
 from .ledger import Name, Use, name_of
-from .memory import Memory, Region, runs_of
+from .memory import Memory, Region, runs_of, show_runs
 from .partition import Access
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def _used(core: Core, plan: Plan, me: Access, region: Region) -> None:
     nearest = "never written"
     if before:
         last = max(before, key=lambda access: access[0])
-        nearest = f"the nearest write before it is {last[3].name}, {place(last[2])}"
+        wrote = runs_of(np.logical_or.reduce([write.mask() for write in last[3].writes if write.memory is memory]))
+        nearest = f"the nearest write before it is {last[3].name}, {place(last[2])}, bytes {show_runs(wrote)}"
     name, _ = core.device.namer(core, memory, a, b, me[2])
     text = (
         f"{plan.name}, {place(me[2])} ({plan.pipe.name}) uses undefined bytes {{}} of {memory.name}"

@@ -119,6 +119,11 @@ class Finding:
             line += f" [{self.count} times{more}]"
         return line
 
+    def listed(self) -> str:
+        """The text as an entry of a list, where no traceback tells the line: with the line, if the text has it not."""
+        at = place(self.sites[-1]) if self.sites and self.sites[-1] is not None else ""
+        return self.text() if not at or at in self.message else f"{self.text()} ({at})"
+
     def error(self) -> e.FoundError:
         """The exception that carries this finding."""
         return ERROR[self.code](self)

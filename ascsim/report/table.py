@@ -116,7 +116,7 @@ class Report:
     def _findings(self) -> str:
         lines = []
         for finding in self.findings:
-            lines.append(f"  {finding.severity}: {finding.text()}")
+            lines.append(f"  {finding.severity}: {finding.listed()}")
             if finding.cores:
                 more = len(finding.cores) - _CORES_SHOWN
                 shown = ", ".join(finding.cores[:_CORES_SHOWN])

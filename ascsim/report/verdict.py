@@ -17,7 +17,7 @@ def verdict(report: Report) -> str:
     blocks = f"{report.blocks} block{'s' * (report.blocks != 1)}"
     lines = [f"{report.name}: {blocks} on {report.platform}, {report.task_us:.3f} us simulated"]
     for finding in report.findings:
-        lines.append(f"  {finding.severity}: {finding.text()}")
+        lines.append(f"  {finding.severity}: {finding.listed()}")
         witness = _witness(report, finding)
         if witness:
             lines.append(f"    {witness}")

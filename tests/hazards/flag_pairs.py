@@ -33,8 +33,8 @@ FLAGS = (
       asc.wait_flag(E.MTE2_V, 0)
         """,
     ),
-    fault("FLAG_BAD_ID", "event_id = 8|0 to 7", "\n    - order(E.MTE2_V, 8)\n    + order(E.MTE2_V, 5)"),
-    warn("FLAG_RESERVED_ID", "use 0 to 5", "\n    - order(E.MTE2_V, 7)\n    + order(E.MTE2_V, 5)"),
+    fault("FLAG_BAD_ID", "event_id = 8 on aiv 0|0 to 7", "\n    - order(E.MTE2_V, 8)\n    + order(E.MTE2_V, 5)"),
+    warn("FLAG_RESERVED_ID", "MTE2_V id 7 on aiv 0|use 0 to 5", "\n    - order(E.MTE2_V, 7)\n    + order(E.MTE2_V, 5)"),
     warn("FLAG_BAD_PAIR", "MTE2_V does not exist on aic", "\n    - order(E.MTE2_V)\n    + order(E.MTE2_MTE1)", **AIC),
     note("FLAG_BAD_PAIR", "MTE2_V", "\n    - order(E.MTE2_V)\n    + asc.get_block_idx()", kind="", options=MIX),
     fault(

@@ -68,7 +68,7 @@ MEMORY = (
     ),
     warn(
         "UNINIT_READ",
-        "uses undefined bytes [128:256) of UB|the nearest write before it is",
+        "uses undefined bytes [128:256) of UB|the nearest write before it is duplicate, pair.py:24, bytes [0:128)",
         """
     - asc.duplicate(x, 1.0, 32)
     + asc.duplicate(x, 1.0, 64)

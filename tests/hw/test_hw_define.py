@@ -27,7 +27,8 @@ def test_the_report_names_the_bytes_and_the_nearest_write() -> None:
 
     (finding,) = launched(body).findings
     assert finding.text() == (
-        "UNINIT_READ: add, k:3 (V) uses undefined bytes [200:256) of UB: the nearest write before it is load, k:1"
+        "UNINIT_READ: add, k:3 (V) uses undefined bytes [200:256) of UB: "
+        "the nearest write before it is load, k:1, bytes [0:200)"
     )
     with pytest.raises(MemoryFault, match=r"undefined bytes \[0:32\) of UB: never written"):
         launched(lambda k, x, z: k.add(3, 256, 0, 32), Checks.strict())
@@ -81,7 +82,8 @@ def test_padding_without_a_value_becomes_undefined_again() -> None:
 
     found = [f for f in launched(body).findings if f.code == "UNINIT_READ"]
     assert [f.text() for f in found] == [
-        "UNINIT_READ: add, k:6 (V) uses undefined bytes [48:64) of UB: the nearest write before it is pad, k:2"
+        "UNINIT_READ: add, k:6 (V) uses undefined bytes [48:64) of UB: "
+        "the nearest write before it is pad, k:2, bytes [0:64)"
     ]
 
 

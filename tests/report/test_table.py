@@ -158,3 +158,12 @@ def test_a_launch_without_blocks_is_only_overhead():
     assert report.task_us == 0.5
     assert report.totals == {}
     assert "Task Duration(us)  0.500" in str(report)
+
+
+def test_a_listed_finding_has_its_line():
+    """A message about one call leaves the line to the traceback, which a list has not; none has it twice."""
+    finding = Finding("ZERO_LENGTH", "duplicate: count = 0", "aiv 0", "duplicate", (("/home/kernel.py", 7),))
+    assert finding.text() == "ZERO_LENGTH: duplicate: count = 0"
+    assert finding.listed() == "ZERO_LENGTH: duplicate: count = 0 (kernel.py:7)"
+    told = Finding("UNINIT_READ", "add, kernel.py:7 (V) uses undefined bytes", sites=(("/home/kernel.py", 7),))
+    assert told.listed() == told.text()

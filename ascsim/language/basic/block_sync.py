@@ -69,7 +69,7 @@ def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
         return
     if not 0 <= event_id <= 7:
         nearest = min(max(event_id, 0), 7)
-        text = f"event_id = {event_id}; rule: 0 to 7; nearest legal value: {nearest}"
+        text = f"event_id = {event_id} on {core.name}; rule: 0 to 7; nearest legal value: {nearest}"
         report(core, "FLAG_BAD_ID", text, site, operation)
         return
     first, second = EVENTS[number]
@@ -89,10 +89,12 @@ def _guarded(core: Core, flag: Flag, operation: str, site: Site) -> None:
         text = f"{flag.name} on {core.name} belongs to {flag.holder}; take ids from alloc_event_id or fetch_event_id"
         report(core, "FLAG_ID_CONFLICT", text, site, operation)
     elif core.state.get("tpipe") is not None:
-        text = f"{flag.name}: under a TPipe ids come from alloc_event_id or fetch_event_id, a fixed one may collide"
+        own = "under a TPipe ids come from alloc_event_id or fetch_event_id, a fixed one may collide"
+        text = f"{flag.name} on {core.name}: {own}"
         report(core, "FLAG_RESERVED_ID", text, site, operation)
     else:
-        text = f"{flag.name}: ids 6 and 7 are kept by the system and by automatic synchronisation; use 0 to 5"
+        kept = "ids 6 and 7 are kept by the system and by automatic synchronisation; use 0 to 5"
+        text = f"{flag.name} on {core.name}: {kept}"
         report(core, "FLAG_RESERVED_ID", text, site, operation)
 
 

@@ -238,7 +238,7 @@ WARNINGS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "id 6": (
         lambda g: order_with(6),
         "FLAG_RESERVED_ID",
-        ("MTE2_V id 6: ids 6 and 7 are kept by the system", "0 to 5"),
+        ("MTE2_V id 6 on aiv 0: ids 6 and 7 are kept by the system", "0 to 5"),
     ),
     "id 7": (lambda g: order_with(7), "FLAG_RESERVED_ID", ("MTE2_V id 7",)),
     "event of the cube": (
@@ -340,7 +340,7 @@ def test_a_fixed_id_under_a_pipe_is_a_warning_while_it_is_free():
         order(HardEvent.MTE2_V)
 
     with pytest.warns(
-        SimulatorWarning, match="FLAG_RESERVED_ID.*MTE2_V id 0: under a TPipe ids come from alloc_event_id"
+        SimulatorWarning, match="FLAG_RESERVED_ID.*MTE2_V id 0 on aiv 0: under a TPipe ids come from alloc_event_id"
     ):
         launch(body)
 
