@@ -179,8 +179,8 @@ page calls the default and another does not; caches of instructions and L2 are n
 adds to a kernel with `auto_sync` is not there.
 
 A call that costs the simulator more than twice what `add` does for the same bytes, beyond its numpy work, says why
-("Cost here"). That is so for plain numbers: masks, repeats and counts that are run-time scalars are looked at each
-time, and so are those of `compare`, `compare_scalar` and `select`, which costs up to eight times.
+("Cost here"). That is so for plain numbers: masks and repeats that are run-time scalars are looked at in each call, at
+up to eight times the cost of `add`.
 
 This file is generated: `python -m ascsim.lib.support > docs/support.md`."""
 

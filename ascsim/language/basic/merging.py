@@ -99,7 +99,7 @@ def mrg_sort(
         _suspended(core, target[0], places, lengths, site)
     else:
         known = merge(core, target[0], places, lengths, times, site)
-        if known is not None and asked is not None:  # it need not be checked again
+        if known is not None and asked is not None and [*asked[2:]][: len(places)] == places:  # all are alive
             target[0].keep(asked, known)
 
 

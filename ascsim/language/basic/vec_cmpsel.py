@@ -26,7 +26,7 @@ from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..forms import element, number_of
 from ..lanes import apart, first_bytes, hidden
-from ..masks import Work, lanes_or_bits, registers, repeats, work
+from ..masks import Work, lanes_or_bits, plain, registers, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..plans import count_of, present, stride_key, zero
@@ -51,15 +51,10 @@ VALUES: dict[int, Value] = {
     CMPMODE.NE: _unequal,
 }
 FLOATING = (float16, float32)
-COMPARE = Row("compare", np.less, (*FLOATING, int32), "bits of dst: whether src0 compares with src1", "Compare")
-COMPARE_SCALAR = Row(
-    "compare_scalar",
-    np.less,
-    (*FLOATING, int32),
-    "bits of dst: whether src0 compares with a number",
-    "Compares",
-    sources=1,
-)
+TYPES = (*FLOATING, int32)
+_DOES = "bits of dst: whether src0 compares with "
+COMPARE = Row("compare", np.less, TYPES, f"{_DOES}src1", "Compare")
+COMPARE_SCALAR = Row("compare_scalar", np.less, TYPES, f"{_DOES}a number", "Compares", sources=1)
 
 
 def compare(
@@ -167,7 +162,15 @@ def _bits(
     site: Site,
 ) -> Plan | None:
     """The plan of a comparison into a tensor, from the cache or new; None where there is nothing to do."""
-    name = row.name
+    name, asked, bits = row.name, None, plain(lanes_or_count)
+    if bits is not None and times.__class__ is int and cmp_mode.__class__ is CMPMODE and set_mask is True:
+        try:
+            operands = [tensor.place for _, tensor in sources]
+            given = name, core.mask[2], bits, times, params.__class__, params.key, cmp_mode, number_of(scalar)
+            asked = (*given, *operands)
+            return dst.place.plans[asked]
+        except (AttributeError, KeyError, TypeError):
+            pass
     if core.mask[2]:
         raise NotSimulatedError(name, "in counter mode: the page does not say what it does; set_mask_norm comes before")
     to = local(core, dst, "dst", name, site)
@@ -193,8 +196,7 @@ def _bits(
     else:
         what, times = "repeat_times", repeats(core, times, name, site)
         _, *steps = stride_key(core, row, params, site)
-        n = len(ops)
-        for op, block, repeat in zip(ops, steps[:n], steps[n + 1 :], strict=True):
+        for op, block, repeat in zip(ops, steps[: len(ops)], steps[len(ops) + 1 :], strict=True):
             op.block, op.repeat = block, repeat
         _note_mask(core, name, lanes_or_count, lanes, set_mask, site)
     if not times:
@@ -207,6 +209,8 @@ def _bits(
     if plan is None:
         value = VALUES[mode] if scalar is None else partial(_call, VALUES[mode], element(scalar, dtype))
         plan = to.keep(key, _bits_plan(core, name, value, to, ops, times, site))
+    elif asked is not None and operands == places:  # all are alive
+        to.keep(asked, plan)
     return plan
 
 

@@ -19,6 +19,7 @@ from ...hw.findings import Site, author
 from ...hw.instruction import Plan, Region
 from ...hw.memory import Piece
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
+from ..core.ir_value import Int32
 from ..core.limits import within
 from ..core.place import Place, index, report, running
 from ..core.types import GatherRepeatParams
@@ -75,6 +76,8 @@ def gather(
     Types: int16, uint16, float16, bfloat16, int32, uint32, float32. Page: Gather.
     """
     site = author(1)
+    if count.__class__ is Int32:
+        count = count.v
     asked = ("gather", src_base, count, repeat_times, dst_rep_stride)
     kinds = src_base.__class__, count.__class__, repeat_times.__class__, dst_rep_stride.__class__
     plain = kinds in _PLAIN and mask is None

@@ -19,6 +19,7 @@ from ...hw.core import Core
 from ...hw.errors import NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
+from ..core.ir_value import Int32
 from ..core.limits import within
 from ..core.place import Place, flag, report, running
 from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
@@ -159,6 +160,8 @@ def _reduce(
 ) -> None:
     """Issue a call in either form; `times` and `rep_stride` are None in the count form."""
     name = row.name
+    if lanes.__class__ is Int32:
+        lanes = lanes.v
     asked = (row, lanes, times, rep_stride, indexed)
     plain = lanes.__class__ is int and times.__class__ is rep_stride.__class__ and times.__class__ in _PLAIN
     if plain and indexed.__class__ is bool:

@@ -29,7 +29,7 @@ from ..core.tensor import LocalTensor
 from ..core.types import BinaryRepeatParams
 from ..forms import element, number_of
 from ..lanes import apart, first_bytes, hidden
-from ..masks import ALL_LANES, Runs, Work, counted, given, lanes_or_bits, repeats, work
+from ..masks import ALL_LANES, Runs, Work, counted, given, lanes_or_bits, plain, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, typed
 from ..plans import build, count_of, present, stride_key, zero
@@ -209,6 +209,17 @@ def _by_mask(
     set_mask: Any,
     site: Site,
 ) -> tuple[Plan, Steps] | None:
+    asked, words = None, plain(mask)
+    numbers = words is not None and times.__class__ is int and sel_mode.__class__ is SelMode
+    if numbers and set_mask is True and not core.mask[2]:
+        try:
+            other = src1.place if isinstance(src1, LocalTensor) else number_of(src1)
+            form = NAME, words, times, params.__class__, params.key, sel_mode
+            asked = (*form, other, sel_mask.place, src0.place)
+            core.mask, known = dst.place.plans[asked]
+            return known
+        except (AttributeError, KeyError, TypeError):
+            pass
     mode = _mode(sel_mode, src1)
     if not index(set_mask, NAME, "is_set_mask"):
         raise NotSimulatedError(
@@ -230,8 +241,10 @@ def _by_mask(
     key = stride_key(core, TENSORS, params, site)
     other = ops[2].place if len(ops) == 3 else number_of(src1)
     whole = (NAME, registers, n, key, bits.place, ops[1].place, other, mode)
-    found: tuple[Plan, Steps] | None = ops[0].place.plans.get(whole)
+    found = ops[0].place.plans.get(whole)
     if found is not None:
+        if asked is not None and asked[-3:] == (other, bits.place, ops[1].place):  # all are alive
+            ops[0].place.keep(asked, (registers, found))
         return found
     works = work(registers, n, lanes)
     if not works:
