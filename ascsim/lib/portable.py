@@ -210,18 +210,21 @@ class _Reader(Expressions):
             if name in self.names:
                 self.carried(name, where, self.names[name], after[name], always=True)
                 if self.names[name].runtime:
-                    self.mixed_up(node, name, where, after[name])
+                    self.mixed_up(node, name, written, after[name])
             elif name in self.constants and reads_first(node.body, name):
                 self.say(where, "kept parameter", name=name)
         self.close(node, after, written)
 
-    def mixed_up(self, node: ast.For | ast.While, name: str, where: ast.AST, after: Seen) -> None:
+    def mixed_up(self, node: ast.For | ast.While, name: str, written: Mapping[str, ast.AST], after: Seen) -> None:
         """What pyasc makes of a loop that hands on `name`: it replaces the value from before, whatever it is called."""
-        before = self.names[name]
+        before, where = self.names[name], written[name]
         others = [other for other, seen in self.names.items() if seen is before and other != name]
         for other in others:
             if reads(node.body, other):
                 self.say(where, "one value", name=name, other=other)
+        for other in written:
+            if other != name and self.names.get(other) is after:
+                self.say(where, "taken over", name=name, other=other)
         if isinstance(node, ast.While) and reads([node.test], name):
             self.say(node, "while", name=name)
         if any(after is counter for counter in self.counters):

@@ -193,6 +193,12 @@ SYNTAX: dict[str, Rule] = {
         "begin with {name} = {other} + 0, or slice a tensor: {other}[0:]",
         Verdict.DIFFERS,
     ),
+    "taken over": Rule(
+        "{name}, which takes over the value of {other}",
+        "pyasc gives it, in every turn, what {other} was before the loop",
+        "slice a tensor, {other}[0:]; work a number out from the counter of the loop, for {other} + 0 is no better",
+        Verdict.DIFFERS,
+    ),
     "while": Rule(
         "while over {name}, which the loop changes",
         "pyasc works the condition out once, before the loop, and the loop never ends",

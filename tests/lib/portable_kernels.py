@@ -505,6 +505,17 @@ def two_names_of_a_tensor(n):
 
 
 @asc.jit
+def previous(n):
+    a = n + 1
+    b = n + 2
+    for i in range(n):
+        asc.set_flag(FLAG, a)
+        asc.wait_flag(FLAG, a)
+        a = b  # here
+        b = i + 3
+
+
+@asc.jit
 def of_numpy(n):
     asc.set_flag(FLAG, EVENT)  # here
     asc.wait_flag(FLAG, 3)
@@ -632,6 +643,11 @@ def portable(n):
         asc.wait_flag(FLAG, n)
         m = m - 1
         second = i + 0
+    here, there = tile[0:], tile[16:]
+    for i in range(n):
+        asc.set_flag(FLAG, 0)
+        asc.wait_flag(FLAG, 0)
+        here, there = there[0:], here[0:]
     while tile.get_value(0) > 70000.0:
         m = m + 1
     once, again = helper(n), helper(n)
@@ -711,6 +727,7 @@ EXPECTED = {
     "endless": "while over i, which the loop changes",
     "two_names": "m and n, two names of one value",
     "two_names_of_a_tensor": "b and a, two names of one value",
+    "previous": "a, which takes over the value of b",
     "of_numpy": "int32 of numpy",
     "passes_text": "str as an argument of a device function",
     "inner_before_outer": "helper, which twice has called before",
@@ -735,6 +752,7 @@ DIFFERS = (
     "endless",
     "two_names",
     "two_names_of_a_tensor",
+    "previous",
 )
 ARGUMENTS = {"hidden": (5, 3), "grown": (5, 3)}  # of a launch; of the others: 5
 ALONE = ("with_default",)  # resolved before pyasc sees the kernel
