@@ -33,10 +33,10 @@ Part = tuple[Any, Any]  # views of L0C and of the product, alike in shape
 
 
 class Scratch(NamedTuple):
-    """Room for A, B and their product in rows, the product in columns, and a tile's rows in its own type, in bytes."""
+    """Room for the rows of A and, after them, B; for their product in rows and in columns; and for the rows of A and B
+    in their own type, in bytes."""
 
-    a: np.ndarray
-    b: np.ndarray
+    rows: np.ndarray
     product: np.ndarray
     columns: np.ndarray
     raw: np.ndarray
@@ -52,9 +52,9 @@ def scratch(core: Core, work: Any) -> Scratch:
     found: Scratch | None = core.operands.get(("scratch", work))
     if found is None:
         left, right, sums = (core.memories[name].size for name in ("L0A", "L0B", "L0C"))
-        a, b, product, columns = (np.empty(size, work) for size in (left, right, sums // 4, sums // 4))  # elements
-        raw = np.empty(max(left, right), np.uint8)
-        found = core.operands["scratch", work] = Scratch(a, b, product, columns, raw)
+        rows, product, columns = (np.empty(size, work) for size in (left + right, sums // 4, sums // 4))  # elements
+        raw = np.empty(left + right, np.uint8)
+        found = core.operands["scratch", work] = Scratch(rows, product, columns, raw)
     return found
 
 
@@ -68,14 +68,10 @@ def hf32(x: np.ndarray, to_zero: bool) -> None:
     x[nan] = np.nan
 
 
-def loader(
-    tile: np.ndarray, dtype: DataType, rows: np.ndarray, raw: np.ndarray, rounding: bool | None = None
-) -> list[Callable[[], Any]]:
-    """What brings a tile, its last axis 32 bytes that lie together, into rows, one after the other; `raw`: room for
-    its bytes. `rounding`: float32 is rounded to HF32, ties toward zero or not."""
+def loader(tile: np.ndarray, own: np.ndarray) -> Callable[[], Any]:
+    """What brings a tile, its last axis 32 bytes that lie together, into rows of its type, one after the other."""
     lines = tile.view(ROW)
-    own = rows if dtype is float32 else raw[: tile.size * dtype.size].view(dtype.np)
-    return [partial(np.copyto, own.view(ROW).reshape(lines.shape), lines), *widened(own, dtype, rows, rounding)]
+    return partial(np.copyto, own.view(ROW).reshape(lines.shape), lines)
 
 
 def widened(x: np.ndarray, dtype: DataType, rows: np.ndarray, rounding: bool | None = None) -> list[Callable[[], Any]]:

@@ -153,51 +153,64 @@ class _Multiply:
         self.m, self.n, self.k = params.m, params.n, params.k
         self.pitch = ceil_div(self.m, SIDE) * ACCUMULATOR
         self.left, self.right = left, right
-        self.room = products.scratch(core, products.work_type(self.dtype, self.k))
+        self.scratch = products.scratch(core, products.work_type(self.dtype, self.k))
+        self.taken = 0  # elements of the room for rows
         self.loads: list[Any] = []
 
     def region(self, where: Place, pieces: Any, what: str) -> Region:
         return reach(self.core, where, pieces, what, self.name, self.site)
 
-    def rows(self, where: Place, tile: Fractals, room: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    def room(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for so many elements, in their own type and in that of the multiplication: one place for float32."""
+        start, size_of = self.taken, self.dtype.size
+        self.taken += size
+        rows = self.scratch.rows[start : self.taken]
+        if self.dtype is float32:
+            return rows, rows
+        return self.scratch.raw[start * size_of : self.taken * size_of].view(self.dtype.np), rows
+
+    def rows(self, where: Place, tile: Fractals, axes: tuple[int, ...]) -> np.ndarray:
         """The matrix that a tile is brought into, its axes taken in this order: fractals, lines, fractals, lines."""
         assert where.memory is not None
         view = tile.view(where.memory).transpose(axes)
         high, wide = view.shape[0] * view.shape[1], view.shape[2] * view.shape[3]
-        rows = room[: high * wide]
-        self.loads += products.loader(view, self.dtype, rows, self.room.raw, self.core.state.get("hf32"))
+        own, rows = self.room(high * wide)
+        self.loads.append(products.loader(view, own))
         return rows.reshape(high, wide)
 
     def plan(self, table: Place | None) -> Plan:
         core, m, n, k, to = self.core, self.m, self.n, self.k, self.to
         sparse = self.name is _SPARSE
-        room = self.room
         if m == 1 and not sparse:
             reads = [self.region(self.left, ((self.left.start, ((k * self.dtype.size, 1),)),), "fm")]
-            a = room.a[:k].reshape(1, k)
-            self.loads += products.widened(self.left.array(k), self.dtype, a[0], core.state.get("hf32"))
+            own, row = self.room(k)
+            self.loads.append(partial(np.copyto, own, self.left.array(k)))
+            a = row.reshape(1, k)
         else:
             grid = Fractals(self.left.start, self.dtype, m, k, ZZ)
             reads = [self.region(self.left, grid.pieces(), "fm")]
-            a = self.rows(self.left, grid, room.a, (0, 1, 2, 3))[:m, :k]
+            a = self.rows(self.left, grid, (0, 1, 2, 3))[:m, :k]
         kept = ceil_div(k, 2) if sparse else k
         grid = Fractals(self.right.start, self.dtype, kept, n, ZN)
         reads.append(self.region(self.right, grid.pieces(), "filter"))
-        b = self.rows(self.right, grid, room.b, (2, 3, 0, 1))[:n, :kept].T
+        b = self.rows(self.right, grid, (2, 3, 0, 1))[:n, :kept].T
+        whole, self.taken = self.taken, 0
+        own, rows = self.room(whole)  # both at once
+        self.loads += products.widened(own, self.dtype, rows, core.state.get("hf32"))
         if sparse:
             b = self.dense(grid, b)
-            rows = align_up(2 * ceil_div(k, 4), 4)
-            whole = index_pieces(Fractals(self.right.start, self.dtype, rows, n, ZN).pieces())
-            reads.append(core.region("IX", whole, f"{self.name}: index of filter", self.site))
+            lines = align_up(2 * ceil_div(k, 4), 4)
+            fields = index_pieces(Fractals(self.right.start, self.dtype, lines, n, ZN).pieces())
+            reads.append(core.region("IX", fields, f"{self.name}: index of filter", self.site))
         target = Fractals(to.start, to.dtype, m, n, NZ, SIDE)
         write = self.region(to, target.pieces(), "dst")
         starts = self.starts(table, reads, write)
-        product = room.product[: m * n].reshape(m, n)
+        product = self.scratch.product[: m * n].reshape(m, n)
         assert to.memory is not None
         columns = products.columns_of(to.memory.bytes.data, to.dtype, to.start, m, n, self.pitch)
         sums: list[Any] = []
         if starts is not None:
-            added = products.columns_like(columns, room.columns)
+            added = products.columns_like(columns, self.scratch.columns)
             sums, columns = list(zip(starts, added, columns, strict=True)), added
         targets = products.parts(product, columns)
         run: Any = partial(products.multiply, self.loads, a, b, product, targets, sums, to.dtype is int32)
