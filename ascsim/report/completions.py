@@ -20,7 +20,7 @@ from .edits import CodeLine, Line, Loop, acts, edited, innermost, line_of, loop_
 
 OTHER = {"set_flag": "wait_flag", "wait_flag": "set_flag"}
 MOST = 4  # lines
-TRIALS = 100  # launches made again
+TRIALS, WORK = 100, 1_000_000  # launches made again, and the calls of all of them
 Key = tuple[str, Line]  # a call of a flag, and its line
 Calls = dict[int, list[Call]]
 
@@ -40,13 +40,14 @@ def completed(calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], Outco
     """The changes, none where all flags come out even or nothing helps, and the launch with them."""
     chosen: tuple[Completion, ...] = ()
     outcome = trial(())
-    trials = 0
+    trials, most = 0, min(TRIALS, WORK // max(1, sum(map(len, calls.values()))))
     for _ in range(MOST):
         now = {serial: edited(made, (), chosen) for serial, made in calls.items()}
         uneven = _Uneven(now)
         best, left = None, _faults(outcome)
         for candidate in uneven.candidates([locate(f.sites[-1]) for f in outcome.findings if f.sites]):
-            if (trials := trials + 1) > TRIALS:
+            trials += 1
+            if trials > most:
                 break
             tried = trial((*chosen, candidate))
             if _faults(tried) < left:

@@ -25,7 +25,9 @@ def story(recording: Recording, finding: Finding) -> str:
     bytes_ = ", ".join(f"{memory}[{a}:{b})" for memory, a, b in recording.common(finding)[:3])
     lines = [finding.text(), *_rows(shown, pair), f"both touch {bytes_}", f"{witness}"]
     advice = recording.advice()
-    return "\n".join([*lines, *(f"missing: {line}" for line in map(str, advice.lines))])
+    wrong = ("leave out", "instead of")
+    cure = [f"{'wrong' if line.where in wrong else 'missing'}: {line}" for line in advice.lines]
+    return "\n".join(lines + cure)
 
 
 def _around(entries: list[Entry], pair: tuple[Entry, Entry]) -> list[Entry | None]:
