@@ -12,6 +12,7 @@ Not here: which values a call may give, and the block sizes of results that are 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -74,12 +75,21 @@ def _marks(core: Core, plan: Plan) -> list[Mark]:
         new = numbers - marks.keys()
         if new:
             marks.update(dict.fromkeys(new, Mark(new)))
-        for mark in {id(marks[number]): marks[number] for number in numbers}.values():
-            if not mark.numbers <= numbers:
-                _split(core, mark, numbers)
-                known.clear()
-        found = known[plan] = list({id(marks[number]): marks[number] for number in numbers}.values())
+        mark = marks[next(iter(numbers))]
+        if mark.numbers == numbers:  # as nearly always
+            found = [mark]
+        else:
+            for mark in _apart(marks[number] for number in numbers):
+                if not mark.numbers <= numbers:
+                    _split(core, mark, numbers)
+                    known.clear()
+            found = _apart(marks[number] for number in numbers)
+        known[plan] = found
     return found
+
+
+def _apart(marks: Iterable[Mark]) -> list[Mark]:
+    return list({id(mark): mark for mark in marks}.values())
 
 
 def _split(core: Core, mark: Mark, numbers: set[int]) -> None:
