@@ -110,31 +110,34 @@ class RunMap:
         are changed once. False, and nothing done, where the rows are of another kind."""
         starts, cells = self.starts, self.cells
         first = index = bisect_right(starts, runs[0][0]) - 1
-        at, ends = starts[first], [*starts[first + 1 :], 1 << 62]
+        at = starts[first]
+        end = starts[first + 1] if first + 1 < len(starts) else 1 << 62
         new: list[int] = []
         made: list[RunCell] = []
         replaced: list[tuple[Access, int, int]] = []
+        start, make = new.append, made.append
         for a, b in runs:
-            while ends[index - first] <= a:
-                if at < ends[index - first]:
-                    new.append(at)
-                    made.append(cells[index])
+            while end <= a:
+                if at < end:
+                    start(at)
+                    make(cells[index])
                 index += 1
                 at = starts[index]
+                end = starts[index + 1] if index + 1 < len(starts) else 1 << 62
             cell = cells[index]
-            if ends[index - first] < b or cell.reads or cell.atomic:
+            if end < b or cell.reads or cell.atomic:
                 return False
             if at < a:
-                new.append(at)
-                made.append(RunCell(cell.write))
-            new.append(a)
-            made.append(RunCell(me))
+                start(at)
+                make(RunCell(cell.write))
+            start(a)
+            make(RunCell(me))
             if cell.write is not START:
                 replaced.append((cell.write, a, b))
             at = b
-        if at < ends[index - first]:
-            new.append(at)
-            made.append(RunCell(cell.write))
+        if at < end:
+            start(at)
+            make(RunCell(cell.write))
         starts[first : index + 1] = new
         cells[first : index + 1] = made
         for earlier, a, b in replaced:
