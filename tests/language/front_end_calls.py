@@ -251,7 +251,13 @@ rows(
         "f0, lists, [8, 8, 8, 8], [0, 0, 0, 0], 15, 1",
         "f0, lists, [8, 8, 8, 8], [0, 0, 0, 0], 15, 1, False",
     ],
-    ["f0, lists", "3, lists, merging", "f0, lists, unary", "f0, lists, [8, 8, 8, 8], [0, 0, 0, 0], 15"],
+    [
+        "f0, lists",
+        "f0, asc.MrgSortSrcList(asc.float32, f1, 3), merging",
+        "3, lists, merging",
+        "f0, lists, unary",
+        "f0, lists, [8, 8, 8, 8], [0, 0, 0, 0], 15",
+    ],
 )
 rows("get_sort_len", ["64"], ["", "'64'", "64, 1"])
 rows("get_sort_offset", ["64"], ["", "'64'", "64, 1"])

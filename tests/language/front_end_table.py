@@ -188,11 +188,9 @@ def statement(name: str, call: str) -> str:
     return f"{where}.{member}({call})"
 
 
-def body(name: str, calls: list[str], here: bool = True) -> list[str]:
-    """The lines of a kernel that makes these calls of a function; those that only stand `here`, if so."""
+def operands(lines: list[str], here: bool = True) -> list[str]:
+    """The lines that make the operands which lines mention; those that only stand `here`, if so."""
     setting_up = {**SETTING_UP, **SETTING_UP_HERE} if here else SETTING_UP
-    around = [BEFORE.get(name, ""), AFTER.get(name, "")]
-    lines = [line for call in calls for line in (around[0], statement(name, call), around[1])]
     found: set[str] = set()
     texts = list(lines)
     while texts:
@@ -200,4 +198,11 @@ def body(name: str, calls: list[str], here: bool = True) -> list[str]:
         texts += [line for name in names for line in (OPERANDS[name], setting_up.get(name, ""))]
         found |= names
     made = [(f"{name} = {line}", setting_up.get(name, "")) for name, line in OPERANDS.items() if name in found]
-    return [line for line in [*(line for pair in made for line in pair), *lines] if line]
+    return [line for pair in made for line in pair if line]
+
+
+def body(name: str, calls: list[str], here: bool = True) -> list[str]:
+    """The lines of a kernel that makes these calls of a function."""
+    around = [BEFORE.get(name, ""), AFTER.get(name, "")]
+    lines = [line for call in calls for line in (around[0], statement(name, call), around[1]) if line]
+    return operands(lines, here) + lines

@@ -172,12 +172,23 @@ def Type(*legal: DataType) -> Any:
     return Row(take, _REQUIRED)
 
 
-def Object(kind: type | None = None, default: Any = _REQUIRED) -> Any:
-    """Any object, of the class `kind` where that is given, or the default as it is."""
+def Object(kind: type, default: Any = _REQUIRED) -> Any:
+    """An object of the class `kind`, or the default as it is."""
 
     def take(row: Row, given: Any, owner: str, before: list[Any]) -> Any:
-        if kind is not None and given is not row.default and not isinstance(given, kind):
+        if given is not row.default and not isinstance(given, kind):
             raise ArgumentTypeError(owner, f"is no {kind.__name__}", operand=row.name, value=given)
+        return given
+
+    return Row(take, default, nested=True)
+
+
+def Tensor(default: Any = _REQUIRED) -> Any:
+    """A LocalTensor, which is known by its place (its class comes after the parameters), or the default as it is."""
+
+    def take(row: Row, given: Any, owner: str, before: list[Any]) -> Any:
+        if given is not row.default and not hasattr(given, "place"):
+            raise ArgumentTypeError(owner, "is no LocalTensor", operand=row.name, value=given)
         return given
 
     return Row(take, default, nested=True)

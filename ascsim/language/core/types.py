@@ -30,7 +30,7 @@ from .cube_types import (
 from .dtype import DataType
 from .enums import BlockMode, DataFormat, DeqScale, TransposeType, pad_t
 from .ir_value import PlainValue, int32, to_index, unwrap
-from .params import U8, U16, U32, U64, Flag, Float, Items, Member, Object, Params, Type, Typed, sequence
+from .params import U8, U16, U32, U64, Flag, Float, Items, Member, Params, Tensor, Type, Typed, sequence
 
 __all__ = [
     "BinaryRepeatParams",
@@ -79,10 +79,10 @@ class MrgSortSrcList(Params):
     """The sorted lists of a merge: two to four tensors of type `dtype`."""
 
     dtype: DataType = Type()
-    src1: Any = Object()
-    src2: Any = Object()
-    src3: Any = Object(None, None)
-    src4: Any = Object(None, None)
+    src1: Any = Tensor()
+    src2: Any = Tensor()
+    src3: Any = Tensor(None)
+    src4: Any = Tensor(None)
 
 
 class BinaryRepeatParams(Params):

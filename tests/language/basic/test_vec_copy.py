@@ -154,6 +154,11 @@ def test_refuses() -> None:
             launch(call)
 
 
+def test_the_largest_stride_between_repeats() -> None:
+    """4095 blocks, which a single repeat does not go."""
+    launch(lambda: copy(i32(512), i32(0), 64, 1, CopyRepeatParams(1, 1, 4095, 4095)))
+
+
 def test_nothing_to_do() -> None:
     before = laid(1024)
     after, device = on_image(before, lambda: copy(i32(512), i32(0), 64, 0, CopyRepeatParams(1, 1, 8, 8)), COLLECT)

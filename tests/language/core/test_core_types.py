@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -55,11 +56,23 @@ def test_signature_is_real(name, signature):
     assert str(inspect.signature(STRUCTS[name])) == f"({signature})"
 
 
+@dataclass(frozen=True)
+class Placed:
+    """Stands for a tensor."""
+
+    place: int
+
+
 @pytest.mark.parametrize("cls", STRUCTS.values(), ids=STRUCTS)
 def test_defaults_hold_and_hooks_are_identities(cls):
     parameters = inspect.signature(cls).parameters.values()
     required = {"dtype": dt.int8, "element_lengths": [1, 2], "layout": CO2Layout.NZ, "sign_mode": [True] * 16}
-    required |= {"scale": [0.5] * 16, "offset": [0] * 16, "src1": "t1", "src2": "t2"}
+    required |= {
+        "scale": [0.5] * 16,
+        "offset": [0] * 16,
+        "src1": Placed(place=1),
+        "src2": Placed(place=2),
+    }
     given = {p.name: required.get(p.name, 3) for p in parameters if p.default is p.empty}
     one, two = cls(**given), cls(*given.values())
     assert one == two
