@@ -7,6 +7,7 @@ the checks, and the error classes.
 from typing import NoReturn as _NoReturn
 
 from . import codegen, language, lib, runtime
+from .codegen.errors import CodegenError, UnsupportedSyntaxError
 from .hw.checks import Checks
 from .hw.errors import *
 from .hw.errors import NoSuchNameError

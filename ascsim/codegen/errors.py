@@ -9,18 +9,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ..hw.errors import SimulatorError
 
-class CodegenError(Exception):
+
+class CodegenError(SimulatorError):
     """A syntax node that could not be compiled, with the source it comes from."""
 
     def __init__(self, node: ast.AST, src: Sequence[str] | None = None, message: str | None = None) -> None:
         self.node, self.src = node, src
-        line = getattr(node, "lineno", None)
-        parts = [] if line is None else [f"line {line}"]
-        if src is not None and line is not None and 0 < line <= len(src):
-            parts.append(src[line - 1].strip())
-        self.message = ": ".join([*parts, *([message] if message else [])])
-        super().__init__(self.message)
+        line: int = getattr(node, "lineno", 0)
+        text = src[line - 1].strip() if src is not None and 0 < line <= len(src) else ""
+        super().__init__(f"line {line}" if line else "", message or "", operand=text)
+        self.message = str(self)
 
 
 class UnsupportedSyntaxError(CodegenError):

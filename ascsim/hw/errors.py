@@ -162,6 +162,10 @@ class FrontEndError(BackendError):
     site: tuple[str, int] | None = None
 
 
+class NoCounterpartError(FrontEndError):
+    """pyasc has no counterpart of a name that a kernel uses."""
+
+
 class MissingExtraError(SimulatorError, ImportError):
     """An optional package that a part of ascsim needs is not installed."""
 

@@ -7,6 +7,7 @@ All through `kernel[...]`, as a script does it.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import linecache
 import sys
@@ -17,7 +18,6 @@ import numpy as np
 import pytest
 
 import ascsim as asc
-from ascsim.hw import errors
 
 TILE = 64  # float32 elements
 UB = 192 * 256  # as many fill the unified buffer, 192 KiB
@@ -161,17 +161,28 @@ def test_an_error_in_a_device_function_shows_who_called_it():
 
 
 def test_every_error_is_exported_and_is_a_simulator_error():
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("ascsim.")]
     defined = {
         name: value
-        for name, value in vars(errors).items()
-        if inspect.isclass(value) and issubclass(value, BaseException) and value.__module__ == errors.__name__
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__.startswith("ascsim.")
+        if not name.startswith("_")
     }
-    assert {"SimulatorError", "MemoryFault", "HazardError", "LaunchError", "SimulatorWarning"} <= set(defined)
+    assert {"SimulatorError", "HazardError", "LaunchError", "SimulatorWarning", "CodegenError"} <= set(defined)
     for name, value in defined.items():
         assert getattr(asc, name) is value
     warning = defined.pop("SimulatorWarning")  # what warnings.warn takes: a warning, made an exception by a filter only
     assert issubclass(warning, Warning)
     assert all(issubclass(value, asc.SimulatorError) for value in defined.values())
+
+
+def test_pyascs_errors_of_a_compiler_name_the_line():
+    source = ["x = 1", "  break"]
+    node = ast.parse("x = 1\ny").body[1]
+    assert str(asc.CodegenError(node, source, "no such statement")) == "line 2: break: no such statement"
+    assert str(asc.UnsupportedSyntaxError(node)) == "line 2"
+    assert asc.CodegenError(ast.Pass(), None, "nowhere").message == "nowhere"
 
 
 # --- debugger and print ----------------------------------------------------------------------------------------------

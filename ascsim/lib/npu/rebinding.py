@@ -16,7 +16,7 @@ from enum import Enum, EnumMeta
 from types import FunctionType, ModuleType
 from typing import Any, get_args, get_origin
 
-from ascsim.hw.errors import FrontEndError
+from ascsim.hw.errors import NoCounterpartError
 from ascsim.language.core.constexpr import ConstExpr
 from ascsim.language.core.dtype import DataType
 from ascsim.language.core.struct import Field, Struct, StructField, missing
@@ -30,12 +30,10 @@ OURS, THEIRS = "ascsim", "asc"
 _table: dict[int, Any] = {}  # id of an object of ascsim that lives as long as the process: pyasc's
 
 
-class LacksError(FrontEndError):
-    """pyasc has no counterpart of a name."""
-
-    def __init__(self, name: str) -> None:
-        rule = "a name of the installed pyasc; the simulator knows a few newer ones"
-        super().__init__("emit", f"pyasc {pyasc_version()} has no {name}", rule=rule)
+def lacks(name: str) -> NoCounterpartError:
+    """The refusal of a name."""
+    rule = "a name of the installed pyasc; the simulator knows a few newer ones"
+    return NoCounterpartError("emit", f"pyasc {pyasc_version()} has no {name}", rule=rule)
 
 
 class Rebinding:
@@ -67,7 +65,7 @@ class Rebinding:
         for use in uses(fn):
             try:
                 self._bind(use, fn.__globals__, space)
-            except LacksError as error:
+            except NoCounterpartError as error:
                 error.site = fn.__code__.co_filename, use.node.lineno
                 raise
         return stand_in
@@ -85,7 +83,7 @@ class Rebinding:
             if not isinstance(theirs, (ModuleType, type)) or ours is UNKNOWN:
                 return
             if not hasattr(theirs, step):
-                raise LacksError(".".join(use.path[:depth]))
+                raise lacks(".".join(use.path[:depth]))
             theirs = getattr(theirs, step)
 
     def _constexpr(self, types: tuple[Any, ...]) -> Any:
@@ -112,9 +110,7 @@ class Rebinding:
         if get_origin(value) is ConstExpr:
             return self._constexpr(get_args(value))
         if _is_ours(value):
-            raise LacksError(
-                getattr(value, "__qualname__", None) or f"a {type(value).__qualname__} made outside a kernel"
-            )
+            raise lacks(getattr(value, "__qualname__", None) or f"a {type(value).__qualname__} made outside a kernel")
         return self._object(value)
 
     def _module(self, value: ModuleType) -> ModuleType:
@@ -125,23 +121,23 @@ class Rebinding:
         try:
             return importlib.import_module(path)
         except ModuleNotFoundError:
-            raise LacksError(path) from None
+            raise lacks(path) from None
 
     def _dtype(self, value: DataType) -> Any:
         if not hasattr(self.asc.language.core.dtype.KnownTypes, value.name):
-            raise LacksError(f"asc.{value.name}")
+            raise lacks(f"asc.{value.name}")
         return self.asc.DataType(value.name)
 
     def _enum(self, value: Enum) -> Any:
         kind = _table.get(id(type(value))) if _is_ours(type(value)) else self.value(type(value))
         if kind is None or value.name not in kind.__members__:
-            raise LacksError(f"asc.{type(value).__name__}.{value.name}")
+            raise lacks(f"asc.{type(value).__name__}.{value.name}")
         return kind[value.name]
 
     def _enum_class(self, value: EnumMeta) -> Any:
         """An enumeration of the user's: itself, or one of the same members where their values stand for others."""
         if _is_ours(value):
-            raise LacksError(f"asc.{value.__qualname__}")
+            raise lacks(f"asc.{value.__qualname__}")
         held: dict[str, Any] = dict(value.__members__)
         members = {name: member.value for name, member in held.items()}
         changed = self._changed(members)
@@ -152,7 +148,7 @@ class Rebinding:
         if issubclass(value, Struct) and value is not Struct:
             return self._struct_class(value)
         if _is_ours(value):
-            raise LacksError(f"asc.{value.__qualname__}")
+            raise lacks(f"asc.{value.__qualname__}")
         changed = self._changed({k: v for k, v in vars(value).items() if not k.startswith("__")})
         return type(value)(value.__name__, (value,), changed) if changed else value
 
