@@ -225,8 +225,8 @@ def test_norm_with_one_buffer_is_serial_and_mdl_overlaps() -> None:
 
 
 def test_a_unit_flag_runs_the_copy_out_along_with_the_last_multiply() -> None:
-    """One block of 128 x 256, K = 64: 60 + 128 * 256 * 4 / 70 cycles of fixpipe after 512 + 62 of the multiply, or along
-    with them. Two blocks one below the other: the second multiply need not wait for all of the first copy either."""
+    """One block of 128 x 256, K = 64: 60 + 128 * 256 * 4 / 70 cycles of fixpipe after 512 + 62 of the multiply, or
+    along with them. Two blocks: the second multiply need not wait for all of the first copy either."""
     copy, multiply = 60 + 128 * 256 * 4 / 70, 8 * 16 * 4 + 62
     saved = []
     for m in (128, 256):
