@@ -36,7 +36,10 @@ class Flag:
     A FIFO of tokens pairs the k-th wait with the k-th set; `outstanding` counts sets less waits in issue order.
     """
 
-    __slots__ = ("dst", "event", "guard", "holder", "id", "last_set", "outstanding", "row", "src", "tokens")
+    __slots__ = (
+        *("dst", "event", "fetched", "fetched_at", "guard", "holder", "id", "last_set", "outstanding", "row", "src"),
+        "tokens",
+    )
 
     def __init__(self, row: FlagRow, number: int) -> None:
         self.row, self.id = row, number
@@ -49,6 +52,8 @@ class Flag:
         self.outstanding = 0
         self.last_set: Site | None = None
         self.holder = ""  # the queue that holds the id, in words
+        self.fetched: tuple[Site, ...] = ()  # where the id was got without being reserved since `fetched_at`, at most 2
+        self.fetched_at: Site | None = None  # `last_set` at that time: the same object as long as there is no new set
         self.guard = self.id in RESERVED  # the author may not use it without a word (`basic.block_sync`)
 
     @property

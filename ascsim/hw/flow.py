@@ -54,10 +54,14 @@ class Flow:
         src = flag.src
         flag.outstanding += 1
         if flag.outstanding > 1:
+            both = ""
+            if len(flag.fetched) > 1:
+                lines = " and ".join(place(fetch) for fetch in flag.fetched)
+                both = f"; both ids were fetched ({lines}): fetch_event_id does not reserve, it gave one id twice"
             self.report(
                 "FLAG_DOUBLE_SET",
                 f"set_flag({flag.name}) on {self.name}, {place(site)}: the set at {place(flag.last_set)} is still "
-                "outstanding; a second set without a wait between is undefined on the device",
+                f"outstanding; a second set without a wait between is undefined on the device{both}",
                 flag.last_set,
                 site,
                 operation="set_flag",

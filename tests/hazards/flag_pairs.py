@@ -33,6 +33,21 @@ FLAGS = (
       asc.wait_flag(E.MTE2_V, 0)
         """,
     ),
+    fault(
+        "FLAG_DOUBLE_SET",
+        "set_flag(MTE2_V id 0)|both ids were fetched (pair.py:",
+        """
+      pipe = asc.TPipe()
+      order(E.MTE2_V, pipe.fetch_event_id(E.MTE2_V))
+    - one = pipe.fetch_event_id(E.MTE2_V)  # 1
+    + one = pipe.alloc_event_id(E.MTE2_V)
+      two = pipe.fetch_event_id(E.MTE2_V)  # 2
+      asc.set_flag(E.MTE2_V, one)  # 1
+      asc.set_flag(E.MTE2_V, two)  # 2
+      asc.wait_flag(E.MTE2_V, one)
+      asc.wait_flag(E.MTE2_V, two)
+        """,
+    ),
     fault("FLAG_BAD_ID", "event_id = 8 on aiv 0|0 to 7", "\n    - order(E.MTE2_V, 8)\n    + order(E.MTE2_V, 5)"),
     warn("FLAG_RESERVED_ID", "MTE2_V id 7 on aiv 0|use 0 to 5", "\n    - order(E.MTE2_V, 7)\n    + order(E.MTE2_V, 5)"),
     warn("FLAG_BAD_PAIR", "MTE2_V does not exist on aic", "\n    - order(E.MTE2_V)\n    + order(E.MTE2_MTE1)", **AIC),

@@ -116,6 +116,8 @@ class Ids:
         """The lowest free id, taken for the author."""
         flag = self.take("", operation, site)
         flag.guard = False
+        if self.real:
+            flag.fetched = ()
         return int(flag.id)
 
     def fetch(self, operation: str, site: Site) -> int:
@@ -124,6 +126,11 @@ class Ids:
             self._exhausted(operation, site)
         flag = self.flags[_LOWEST[self.free]]
         flag.guard = False
+        if self.real:
+            # An earlier fetch counts as long as its pair is not finished: no set since, or one that is not waited for.
+            pending = flag.outstanding > 0 or flag.last_set is flag.fetched_at
+            flag.fetched = (*flag.fetched[-1:], site) if pending else (site,)
+            flag.fetched_at = flag.last_set
         return int(flag.id)
 
     def release(self, number: int, operation: str, site: Site) -> None:
