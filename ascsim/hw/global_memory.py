@@ -2,7 +2,8 @@
 
 Most arrays are only read, or only written in disjoint pieces. So an array keeps a log, in which the accesses of one
 source line in a steady loop are one Stretch however many turns it takes. Only when an array is both read and written,
-or stores may meet, is the log turned into a run map (`intervals`), which then takes every access.
+or stores may meet, or lie among too many others, is the log turned into a run map (`intervals`), which then takes
+every access.
 
 An array's bytes are the caller's until the kernel stores: from then on a block of our own, with padding behind it,
 takes the stores, and is filled from the caller's array as far as needed.
@@ -20,9 +21,10 @@ from .partition import Access
 from .stretch import NOWHERE, Stretch
 
 if TYPE_CHECKING:
-    from .instruction import Plan
+    from .instruction import GmShape, Plan
 
 PADDING = 4096  # bytes behind every array; published kernels stray that far on small shapes
+MANY = 128  # stores that the next one is compared with one by one, before a run map pays
 ENDED = -1 - PADDING  # size of an array whose launch has ended: every access lies outside
 
 
@@ -140,11 +142,15 @@ class GlobalArray:
         self.stores += 1
         if self.index is None:
             self.read_only = False
-            if self.write_only and (at >= self.high or end <= self.low):
+            if self.write_only and (at >= self.high or end <= self.low or self._apart(me[3].gm, at)):
                 self._log(me, at)
                 return
             self._build()
         self.index.store(self._inside(me, at), me, clash, me[3].gm.atomic)  # type: ignore[union-attr]
+
+    def _apart(self, shape: GmShape, at: int) -> bool:
+        """Whether a store meets none of those in the log, of which not too many are looked at."""
+        return sum(stretch.count for stretch in self.log) <= MANY and all(s.apart(shape, at) for s in self.log)
 
     def _inside(self, me: Access, at: int) -> list[tuple[int, int]]:
         """The runs of an access, without what strays into the padding: that is reported as a stray alone."""

@@ -122,6 +122,8 @@ def _kind(value: Any) -> Any:
     """What launches that are alike have in common in an argument; None where nothing is sure to be."""
     if value.__class__ is Array:
         return value.dtype, value.data.nbytes
+    if value.__class__ is PerCore:
+        return value.struct.__class__, value.struct.pack()
     if isinstance(value, (PlainValue, int, float, str, DataType)):
         return value.__class__, str(value)
     return None

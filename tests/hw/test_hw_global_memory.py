@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from machine import MIX_AIV, Kernel, codes, device, run
 
 from ascsim.hw.arena import ALIGN, Arena
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentValueError, HazardError, MemoryFault
-from ascsim.hw.global_memory import PADDING
-from ascsim.hw.instruction import gm_shape
+from ascsim.hw.global_memory import PADDING, GlobalArray
+from ascsim.hw.instruction import Plan, gm_shape
 
 
 def test_arrays_are_copied_at_the_first_store_and_written_back_at_the_end() -> None:
@@ -129,3 +131,60 @@ def test_a_footprint_of_several_matrices_is_its_exact_runs():
     assert (shape.span, shape.nbytes, shape.plain) == (28, 24, False)
     assert gm_shape(8, 8, 4, many=2, jump=64).runs(0) == [(0, 32), (64, 96)]  # rows without a gap are one run
     assert gm_shape(8, 32, 2, many=2, jump=8).runs(0) == [(0, 16), (32, 48)]
+
+
+# A store of rows: first byte, bytes of a row, bytes from row to row, rows.
+Rows = tuple[int, int, int, int]
+
+
+def stores(made: list[list[Rows]]) -> tuple[object, object]:
+    """Each core stores its rows in order, all of one line."""
+    machine = device(len(made), MIX_AIV, Checks.collect())
+    gz = machine.argument("z", memoryview(bytearray(512)))
+
+    def body(k: Kernel) -> None:
+        region = k.region(0, 64)
+        k.fill(1, 0, 64, k.core.index + 1)
+        k.order(2, "V_MTE3")
+        for at, block, pitch, count in made[k.core.index]:
+            shape = gm_shape(block, pitch, count, write=True)
+
+            def run(array: object, at: int, shape: object = shape) -> None:
+                for a, b in shape.runs(at):  # type: ignore[attr-defined]
+                    array.data[a:b] = bytes(b - a)  # type: ignore[attr-defined]
+
+            k.core.issue(Plan("store", k.core.pipes["MTE3"], (region,), (), run, 10, shape), ("k", 3), gz, at)
+            k.core.barrier(k.core.pipes["MTE3"], ("k", 4))
+
+    run(machine, body)
+    return machine, gz
+
+
+def test_columns_of_a_matrix_are_compared_as_such() -> None:
+    left, right = (0, 16, 64, 8), (16, 48, 64, 8)  # of eight rows of 64 bytes
+    machine, gz = stores([[left], [right]])
+    assert codes(machine) == []  # type: ignore[arg-type]
+    assert gz.index is None  # type: ignore[attr-defined]
+    machine, gz = stores([[left], [(15, 48, 64, 8)]])
+    assert codes(machine) == ["GM_RACE_WW"]  # type: ignore[arg-type]
+    assert "GM z[15:16)" in machine.findings[0].message  # type: ignore[attr-defined]
+
+
+rows = st.tuples(st.integers(0, 40), st.sampled_from([8, 16, 24]), st.sampled_from([32, 40]), st.integers(1, 5))
+
+
+@given(st.lists(st.lists(rows, max_size=4), min_size=2, max_size=2))
+def test_stores_are_found_to_meet_whether_or_not_columns_are_compared(made: list[list[Rows]]) -> None:
+    """The run map knows of no columns."""
+
+    def told() -> list[str]:
+        return [finding.message for finding in stores(made)[0].findings]  # type: ignore[attr-defined]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GlobalArray, "_apart", lambda *store: False)
+        expected = told()
+    assert told() == expected
+    runs = [
+        {byte for at, *shape in made[k] for a, b in gm_shape(*shape).runs(at) for byte in range(a, b)} for k in (0, 1)
+    ]
+    assert bool(expected) == bool(runs[0] & runs[1])
