@@ -25,6 +25,7 @@ from .masks import ALL_LANES, lanes_or_bits, plain, registers, repeats
 from .operand import REPEAT
 from .plans import (
     FillStrides,
+    again,
     build,
     count_of,
     lanes_of,
@@ -272,16 +273,12 @@ def masked(
         try:
             sources = [tensor.place for _, tensor in tensors[1:]]
             asked = (row, bits, times, params.__class__, params.key, number, *sources)
-            where = tensors[0][1].place
-            core = where.core
-            rule, plan = where.plans[asked]
-        except (AttributeError, KeyError, TypeError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = rule
-                core.issue(plan, site)
-                return
+        except AttributeError:  # no tensor, or no parameters: refused below
+            asked = None
+        plan = again(tensors[0][1], asked)
+        if plan is not None:
+            tensors[0][1].place.core.issue(plan, site)
+            return
     core = running(row.name)
     dst = tensors[0][1]
     lanes = lanes_of(dst.place.dtype) if isinstance(dst, LocalTensor) else REPEAT

@@ -17,7 +17,7 @@ from .core.place import Place, report
 from .core.tensor import LocalTensor
 from .masks import Work, counted, plain, registers, repeats, work
 from .operand import BLOCK, REPEAT, Strided, aligned, local
-from .plans import build, count_of, present, stride_key, strides, zero
+from .plans import again, build, count_of, present, stride_key, strides, zero
 from .rows import Row
 
 Tensors = Sequence[tuple[str, Any]]  # name and tensor, destination first
@@ -98,12 +98,10 @@ def plan_by_mask(
     plan: Plan | None
     asked, bits = None, plain(mask)
     if bits is not None and times.__class__ is int and set_mask is True and places is not None and not core.mask[2]:
-        try:
-            asked = (name, *key, bits, times, params.__class__, params.key, *places[1:])
-            core.mask, plan = places[0].plans[asked]
+        asked = (name, *key, bits, times, params.__class__, getattr(params, "key", None), *places[1:])
+        plan = again(tensors[0][1], asked)
+        if plan is not None:
             return plan
-        except (AttributeError, KeyError, TypeError):
-            pass
     lanes = lanes_of(places) if places is not None else REPEAT
     core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
     count = repeats(core, times, name, site)

@@ -41,6 +41,24 @@ def lanes_of(dtype: DataType) -> int:
     return REPEAT // dtype.size
 
 
+def again(dst: Any, asked: Any) -> Any:
+    """What is kept of a call that plain arguments and the places of its sources make known; its mask registers are set.
+
+    None where nothing is kept, or in counter mode, in which the same mask means other lanes. It is kept in the place
+    of `dst` under `asked`, behind the registers.
+    """
+    try:
+        where = dst.place
+        core = where.core
+        registers, kept = where.plans[asked]
+    except (AttributeError, KeyError, TypeError):
+        return None
+    if core.mask[2]:
+        return None
+    core.mask = registers
+    return kept
+
+
 def zero(core: Core, what: str, operation: str, site: Site) -> None:
     """Nothing to do: worth a warning."""
     report(core, "ZERO_LENGTH", f"{what} = 0: the instruction does nothing", site, operation)

@@ -23,7 +23,7 @@ from ..core.types import CopyRepeatParams
 from ..masks import COUNT, Mask, Work, plain, registers, repeats, work
 from ..operand import REPEAT, Part, Strided, parts
 from ..overlap import separate
-from ..plans import build, lanes_of, operands, zero
+from ..plans import again, build, lanes_of, operands, zero
 from ..rows import FORMS_DOC, Row, finish, register
 
 REPEAT_STRIDE_LIMIT = 4095  # blocks
@@ -43,18 +43,14 @@ ROW = register(
 
 def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is_set_mask: Any = True) -> None:
     site = author(1)
+    source = src.place if isinstance(src, LocalTensor) else None
     asked, bits = None, plain(mask)
     if bits is not None and repeat_time.__class__ is int and is_set_mask is True:
-        try:
-            asked = (ROW, bits, repeat_time, repeat_params.__class__, repeat_params.key, src.place)
-            core, given, plan = dst.place.plans[asked]
-        except (AttributeError, KeyError, TypeError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = given
-                core.issue(plan, site)
-                return
+        asked = (ROW, bits, repeat_time, repeat_params.__class__, getattr(repeat_params, "key", None), source)
+        plan = again(dst, asked)
+        if plan is not None:
+            dst.place.core.issue(plan, site)
+            return
     core = running("copy")
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
     core.mask = given = registers(core, mask, is_set_mask, lanes, "copy", site)
@@ -63,7 +59,6 @@ def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is
         rule = "a CopyRepeatParams"
         raise ArgumentTypeError("copy", operand="repeat_params", value=repeat_params, rule=rule)
     key = repeat_params.key
-    source = src.place if isinstance(src, LocalTensor) else None
     plan = dst.place.plans.get((ROW, source, given, times, key)) if isinstance(dst, LocalTensor) else None
     if plan is None:
         plan = _plan(core, dst, src, given, times, key, site)
@@ -71,7 +66,7 @@ def copy(dst: Any, src: Any, mask: Any, repeat_time: Any, repeat_params: Any, is
             return
         dst.place.live.keep((ROW, src.place.live, given, times, key), plan)
     elif asked is not None and not given[2]:  # found where both are alive: it need not be checked again
-        dst.place.keep(asked, (core, given, plan))
+        dst.place.keep(asked, (given, plan))
     core.issue(plan, site)
 
 

@@ -26,7 +26,7 @@ from ..core.types import GatherRepeatParams
 from ..masks import ALL_LANES, Mask, Work, counted, given, lanes_or_bits, repeats, words, work
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..overlap import apart
-from ..plans import count_of, lanes_of, present, zero
+from ..plans import again, count_of, lanes_of, present, zero
 from ..signatures import signatures
 
 GATHER_TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
@@ -82,15 +82,10 @@ def gather(
     kinds = src_base.__class__, count.__class__, repeat_times.__class__, dst_rep_stride.__class__
     plain = kinds in _PLAIN and mask is None
     if plain:
-        try:
-            core, registers, call = dst.place.plans[asked, src.place, src_offset.place]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = registers
-                _issue(core, call, site)
-                return
+        call = again(dst, (asked, getattr(src, "place", None), getattr(src_offset, "place", None)))
+        if call is not None:
+            _issue(dst.place.core, call, site)
+            return
     core = running("gather")
     places = _places(core, "gather", (dst, src, src_offset), GATHER_TYPES, site)
     if places is None:
@@ -113,7 +108,7 @@ def gather(
     if call is None:
         call = to.keep(key, _elements(core, to, source, offsets, base, works, pitch, site))
     elif plain and not core.mask[2]:  # it need not be checked again
-        to.keep((asked, source, offsets), (core, core.mask, call))
+        to.keep((asked, source, offsets), (core.mask, call))
     _issue(core, call, site)
 
 
@@ -151,15 +146,10 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
     asked = ("gatherb", repeat_times, repeat_params.key) if repeat_params.__class__ is GatherRepeatParams else None
     plain = repeat_times.__class__ is int and asked is not None
     if plain:
-        try:
-            core, call = dst.place.plans[asked, src0.place, offset.place]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = ALL_LANES
-                _issue(core, call, site)
-                return
+        call = again(dst, (asked, getattr(src0, "place", None), getattr(offset, "place", None)))
+        if call is not None:
+            _issue(dst.place.core, call, site)
+            return
     core = running("gatherb")
     places = _places(core, "gatherb", (dst, src0, offset), GATHERB_TYPES, site)
     if places is None:
@@ -182,7 +172,7 @@ def gatherb(dst: Any, src0: Any, offset: Any, repeat_times: Any, repeat_params: 
     if call is None:
         call = to.keep(key, _blocks(core, to, source, offsets, times, block, pitch, site))
     elif plain:  # it need not be checked again
-        to.keep((asked, source, offsets), (core, call))
+        to.keep((asked, source, offsets), (ALL_LANES, call))
     _issue(core, call, site)
 
 

@@ -23,7 +23,7 @@ from ..core.place import index, report, running
 from ..core.tensor import LocalTensor
 from ..masks import Mask, plain, registers, repeats, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, typed
-from ..plans import lanes_of, present, zero
+from ..plans import again, lanes_of, present, zero
 from ..reduction import Fold, extreme, fold_plan, tree
 from ..rows import Row, finish, register
 
@@ -139,29 +139,22 @@ def _issue(
 ) -> None:
     """Issue a call: registers from the call or as they are, the plan from the cache or new."""
     name = row.name
-    asked = (row, fold, plain(mask), times, strides)
+    source, bits = src.place if isinstance(src, LocalTensor) else None, plain(mask)
+    asked = (row, fold, bits, times, strides, source)
     a, b, c = strides
     kinds = times.__class__, a.__class__, b.__class__, c.__class__
-    known = set_mask is True and kinds == _PLAIN and asked[2] is not None
+    known = set_mask is True and kinds == _PLAIN and bits is not None
     if known:
-        try:
-            where = dst.place
-            core = where.core
-            rule, plan = where.plans[asked, src.place]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = rule
-                core.issue(plan, site)
-                return
+        plan = again(dst, asked)
+        if plan is not None:
+            dst.place.core.issue(plan, site)
+            return
     core = running(name)
     lanes = lanes_of(src.place.dtype) if isinstance(src, LocalTensor) else REPEAT
     core.mask = rule = registers(core, mask, set_mask, lanes, name, site)
     count = repeats(core, times, name, site)
     named = zip(("dst_rep_stride", "src_blk_stride", "src_rep_stride"), strides, strict=True)
     key = tuple(stride(core, name, operand, number, site) for operand, number in named)
-    source = src.place if isinstance(src, LocalTensor) else None
     form = (row, fold, rule, count, key, source)
     plan = dst.place.plans.get(form) if isinstance(dst, LocalTensor) else None
     if plan is None:
@@ -170,7 +163,7 @@ def _issue(
             return
         dst.place.live.keep((*form[:-1], src.place.live), plan)
     elif known and not rule[2]:
-        dst.place.live.keep((asked, src.place.live), (rule, plan))
+        dst.place.live.keep(asked, (rule, plan))
     core.issue(plan, site)
 
 

@@ -24,7 +24,7 @@ from ..core.limits import within
 from ..core.place import Place, flag, report, running
 from ..masks import ALL_LANES, Work, counted, given, lanes_or_bits, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
-from ..plans import count_of, lanes_of, present, zero
+from ..plans import again, count_of, lanes_of, present, zero
 from ..reduction import Lanes, extreme, lanes_of_works, tree
 from ..rows import Row, finish, register
 from ..values import SIGNED
@@ -165,19 +165,12 @@ def _reduce(
     asked = (row, lanes, times, rep_stride, indexed)
     plain = lanes.__class__ is int and times.__class__ is rep_stride.__class__ and times.__class__ in _PLAIN
     if plain and indexed.__class__ is bool:
-        try:
-            where = tensors[0].place
-            core = where.core
-            mask, plan, waits = where.plans[asked, tensors[1].place, tensors[2].place]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            if not core.mask[2]:
-                core.mask = mask
-                core.issue(plan, site)
-                if waits:
-                    scalar_waits(core, site)
-                return
+        dst, src, buffer = tensors
+        kept = again(dst, (asked, getattr(src, "place", None), getattr(buffer, "place", None)))
+        if kept is not None:
+            plan, waits = kept
+            _send(dst.place.core, plan, waits, site)
+            return
     core = running(name)
     places: list[Place] = []
     for what, tensor in zip(("dst", "src", "shared_tmp_buffer"), tensors, strict=True):
@@ -216,7 +209,12 @@ def _reduce(
         plan = to.keep(form, _plan(core, row, call, room(call) * size, site))
     waits = _fetched(row, call)
     if plain and to.plans.get(form) is plan:  # it need not be checked again
-        to.keep((asked, source, buffer), (core.mask, plan, waits))
+        to.keep((asked, source, buffer), (core.mask, (plan, waits)))
+    _send(core, plan, waits, site)
+
+
+def _send(core: Core, plan: Plan, waits: bool, site: Site) -> None:
+    """Issue a plan, and wait for it where the scalar unit reads the result."""
     core.issue(plan, site)
     if waits:
         scalar_waits(core, site)
