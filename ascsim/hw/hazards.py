@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import deadlock, serving
+from .cache_line import APART, CLEAN
 from .events import EVENT_NUMBER
 from .findings import Finding, place
 from .intervals import DIRTY, WHOLE_LINE
@@ -121,11 +122,11 @@ def beside_cache(core: Core, earlier: Access, me: Access, a: int, b: int) -> boo
     other, array = core.device.core_name(earlier[5]), core.touching.name
     verb = "writes" if me[3].gm.write else "reads"
     if kind == DIRTY:
-        code, cure = "CACHE_NOT_FLUSHED", "data_cache_clean_and_invalid between, and an order after it"
+        code, cure = "CACHE_NOT_FLUSHED", f"{CLEAN} between, and an order after it"
         why = f"which the data cache of {other} holds newer (set_value, {place(earlier[2])})"
         concerns = earlier[5] != me[5] or earlier[1] != me[1]  # a core may clean its own line
     else:
-        code, cure = "CACHE_LINE_SHARED", "words of different cores in different 64-byte lines"
+        code, cure = "CACHE_LINE_SHARED", APART
         why = f"over which {other} may write an old copy with the line around it ({place(earlier[2])})"
         concerns = bool(me[3].gm.write) and earlier[5] != me[5]
     if concerns and not core.device.again(code, earlier, me):

@@ -51,7 +51,8 @@ class Stretch:
         mine, pitch, end = self.me[3].gm, shape.stride, at + shape.span
         rows = mine.stride == pitch and mine.many == shape.many == 1
         column = at % pitch
-        for start in range(self.at, self.at + self.count * self.step, self.step) if self.step else (self.at,):
+        for k in range(self.count):
+            start = self.at + k * self.step
             if end <= start or start + mine.span <= at:
                 continue
             other = start % pitch
