@@ -137,7 +137,8 @@ def split(text: str) -> tuple[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_calls_are_accepted_and_refused_as_listed() -> None:
+def test_calls_are_accepted_and_refused_as_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # to_file writes where it is told
     wrong = [
         f"{name}({c}): {said}" for name in table.ACCEPTED for c in table.ACCEPTED[name] if (said := verdict(name, c))
     ]
