@@ -5,6 +5,7 @@ Not here: the ends of tensors (the language knows them), and alignment (a rule o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .errors import LaunchError
@@ -24,8 +25,15 @@ class Bounds:
 
     __slots__ = ()
 
-    def region(self: Core, memory: str, pieces: tuple[Piece, ...], operation: str, site: Site) -> Region:  # type: ignore[misc]
-        """The interned region of a footprint; OOB_PHYS where it leaves the memory."""
+    def region(  # type: ignore[misc]
+        self: Core,
+        memory: str,
+        pieces: tuple[Piece, ...],
+        operation: str,
+        site: Site,
+        tensor: Callable[[], str] | None = None,
+    ) -> Region:
+        """The interned region of a footprint; OOB_PHYS, which names the `tensor`, where it leaves the memory."""
         store = self.memories[memory]
         found = store.regions.get(pieces)
         if found is not None:
@@ -34,14 +42,20 @@ class Bounds:
         if start < 0 or end > store.size:
             past = end - store.size
             where = f"{many(past, 'byte')} past the end" if past > 0 else f"{many(-start, 'byte')} before the start"
+            whose = f"; its tensor: {tensor()}" if tensor is not None else ""
             self.report(
                 "OOB_PHYS",
-                f"{operation} touches {memory} bytes [{start}:{end}), {where} of {memory} ({store.size} bytes)",
+                f"{operation} touches {memory} bytes [{start}:{end}), {where} of {memory} ({store.size} bytes)"
+                f"{whose}{self.loop()}",
                 site,
                 operation=operation,
             )
             raise AssertionError("OOB_PHYS ends the launch")
         return store.region(pieces)
+
+    def loop(self: Core) -> str:  # type: ignore[misc]
+        """`, in turn 3 of its loop`; nothing outside a loop."""
+        return f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
 
     def stray(self: Core, plan: Plan, site: Site, gm: GlobalArray, at: int, end: int) -> None:  # type: ignore[misc]
         """An access that leaves its array: a warning inside the padding, a fault beyond it."""
@@ -54,10 +68,9 @@ class Bounds:
         beyond = at < 0 or past > PADDING
         verb = "writes" if plan.gm is not None and plan.gm.write else "reads"
         where = f"{many(-at, 'byte')} before its start" if at < 0 else f"{many(past, 'byte')} past its end"
-        turn = f", in turn {self.turn} of its loop" if self.turn >= 0 else ""
         self.report(
             "OOB_GM",
-            f"{plan.name} {verb} bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes), {where}{turn}",
+            f"{plan.name} {verb} bytes [{at}:{end}) of argument {gm.name!r} ({gm.nbytes} bytes), {where}{self.loop()}",
             site,
             operation=plan.name,
             severity="fault" if beyond else "warn",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.errors import ArgumentValueError
-from ..hw.findings import Site, many
+from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
 from ..hw.memory import Piece, overlap, show_runs
@@ -104,17 +104,6 @@ def _rows(flat: Any, start: int, length: int, pitch: int, count: int) -> np.ndar
     return np.ndarray((count, length), np.uint8, flat, start, (pitch, 1))
 
 
-def _tensor_end(core: Core, operation: str, here: Place, name: str, piece: Piece, site: Site) -> None:
-    start, dims = piece
-    end = start + sum((n - 1) * step for n, step in dims) + 1
-    past = end - here.start - here.nbytes
-    assert here.memory is not None
-    if past > 0 and end <= here.memory.size:
-        where = f"{here.nbytes} bytes at byte {here.start} of {here.memory.name}"
-        text = f"{name} reaches {many(past, 'byte')} past its tensor ({where})"
-        report(core, "OOB_BUF", text, site, operation)
-
-
 def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, site: Site) -> Plan:
     """Global memory to a local one."""
     length, pitch, src_pitch, count, pads, backwards = moves
@@ -122,8 +111,7 @@ def load_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, si
     assert memory is not None
     filled = -(-(length + (pads.left + pads.right) * pads.size) // BLOCK) * BLOCK
     piece = _piece(here.start, filled, pitch, count)
-    _tensor_end(core, operation, here, "dst", piece, site)
-    region = core.region(memory.name, (piece,), f"{operation}: dst", site)
+    region = here.region((piece,), "dst", operation, site)
     contiguous = count == 1 or (pitch == length == src_pitch and not backwards)
     cycles = core.device.cost.load(length * count, count, gm_address=at, gm_pitch=src_pitch if count > 1 else 0)
     shape = gm_shape(length, src_pitch, count if src_pitch else 1)
@@ -190,8 +178,7 @@ def store_plan(core: Core, operation: str, here: Place, moves: Moves, at: int, s
     memory = here.memory
     assert memory is not None
     piece = _piece(here.start, length, pitch, count)
-    _tensor_end(core, operation, here, "src", piece, site)
-    region = core.region(memory.name, (piece,), f"{operation}: src", site)
+    region = here.region((piece,), "src", operation, site)
     cycles = core.device.cost.store(length * count, count, gm_address=at, gm_pitch=dst_pitch if count > 1 else 0)
     shape = gm_shape(length, dst_pitch, count, True, atomics.kind(core))
     view = None
@@ -227,10 +214,8 @@ def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Move
     """UB to UB, on the vector pipe."""
     length, dst_pitch, src_pitch, count, *_ = moves
     pieces = _piece(to.start, length, dst_pitch, count), _piece(source.start, length, src_pitch, count)
-    for place, name, piece in zip((to, source), ("dst", "src"), pieces, strict=True):
-        _tensor_end(core, operation, place, name, piece, site)
-    write = core.region("UB", (pieces[0],), f"{operation}: dst", site)
-    read = core.region("UB", (pieces[1],), f"{operation}: src", site)
+    write = to.region((pieces[0],), "dst", operation, site)
+    read = source.region((pieces[1],), "src", operation, site)
     if pieces[0] != pieces[1] and write.meets(read):
         common = overlap(write, read)
         if common:

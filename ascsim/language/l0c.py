@@ -25,7 +25,6 @@ from .core.global_tensor import GlobalTensor
 from .core.limits import buffered
 from .core.place import L1_POSITIONS, Place, report
 from .fractals import BLOCK, SIDE, align_up, dims_of
-from .moves import reach
 from .operand import aligned, local, typed
 from .plans import present, zero
 from .quantization import MODES, Scales, scales_of, usable
@@ -193,11 +192,11 @@ class _Out:
         start = here.start + first // SIDE * self.pitch
         starts = [start + i * move.nd_from * MATRIX for i in range(move.many)]
         pieces = tuple(piece for at in starts for piece in self.pieces(at, columns))
-        reads = [reach(core, here, pieces, "src", move.name, self.site)]
+        reads = [here.region(pieces, "src", move.name, self.site)]
         scales = None
         if self.vector is not None:
             words: tuple[Piece, ...] = ((self.vector.start + first * 8, ((columns * 8, 1),)),)
-            reads.append(reach(core, self.vector, words, "cbuf_workspace", move.name, self.site))
+            reads.append(self.vector.region(words, "cbuf_workspace", move.name, self.site))
         elif MODES[move.mode].scales:
             scales = scales_of(np.uint64(move.scale))
             factor = float(scales.factor[0])
@@ -284,7 +283,7 @@ class _Out:
         assert here.memory is not None
         size = self.target.size
         piece = (to.start + offset, dims_of(((shape[0], strides[0]), (move.m, strides[1])), shape[2] * size))
-        write = reach(core, to, (piece,), "dst", move.name, self.site)
+        write = to.region((piece,), "dst", move.name, self.site)
         dst: np.ndarray = np.ndarray(shape, self.target.np, to.memory.bytes.data, to.start + offset, strides)
         known: np.ndarray = np.ndarray(shape, f"V{size}", to.memory.defined.data, to.start + offset, strides)
         seen = np.empty((move.m, columns), np.uint32)

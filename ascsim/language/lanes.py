@@ -14,7 +14,7 @@ import numpy as np
 from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.instruction import Region
-from ..hw.memory import overlap, show_runs
+from ..hw.memory import overlap, show_meeting
 from .core.dtype import DataType
 from .core.place import Place, report
 from .operand import Part, Strided, region
@@ -33,7 +33,7 @@ def first_bytes(
     """Footprint and view of a tensor's first bytes."""
     operand = Strided(name, place)
     operand.size = 1
-    footprint = region(core, operand, 0, [[Part([(nbytes, [1])], [place.start])]], operation, site)
+    footprint = region(operand, 0, [[Part([(nbytes, [1])], [place.start])]], operation, site)
     assert place.memory is not None
     return footprint, place.memory.bytes[place.start : place.start + nbytes]
 
@@ -42,5 +42,5 @@ def apart(core: Core, operation: str, write: Region, read: Region, source: str, 
     """Report a destination that meets a source of which it must keep clear."""
     common = overlap(write, read) if write.meets(read) else []
     if common:
-        text = f"dst and {source} meet in bytes {show_runs(common)} of UB; rule: lie apart"
+        text = f"{show_meeting(('dst', write.runs()), (source, read.runs()), common)}; rule: lie apart"
         report(core, "OVERLAP_PARTIAL", text, site, operation)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site, many
+from ..hw.findings import Site
 from ..hw.instruction import Plan
-from ..hw.memory import Piece, Region, last_byte
-from .core.place import Place, report
+from ..hw.memory import Piece
+from .core.place import Place
 from .fractals import dims_of
 
 
@@ -39,24 +39,10 @@ class Side(NamedTuple):
         return start, dims_of([(n, abs(step)) for n, step in self.dims if step], self.size)
 
 
-def reach(core: Core, where: Place, pieces: tuple[Piece, ...], name: str, operation: str, site: Site) -> Region:
-    """The footprint of an operand; past its tensor is reported, past its memory is a fault."""
-    assert where.memory is not None
-    end = max(last_byte(piece) for piece in pieces)
-    past = end - where.start - where.nbytes
-    if past > 0 and end <= where.memory.size:
-        text = (
-            f"{name} reaches {many(past, 'byte')} past its tensor ({where.nbytes} bytes at byte {where.start} of "
-            f"{where.memory.name})"
-        )
-        report(core, "OOB_BUF", text, site, operation)
-    return core.region(where.memory.name, pieces, f"{operation}: {name}", site)
-
-
 def move_plan(core: Core, operation: str, pipe: str, to: Side, source: Side, cycles: int, site: Site) -> Plan:
     """The plan of dst = src, element by element, between two memories."""
-    write = reach(core, to.place, (to.piece(),), "dst", operation, site)
-    read = reach(core, source.place, (source.piece(),), "src", operation, site)
+    write = to.place.region((to.piece(),), "dst", operation, site)
+    read = source.place.region((source.piece(),), "src", operation, site)
     run = partial(np.copyto, to.view(write.memory.bytes), source.view(read.memory.bytes))
     carry = partial(np.copyto, to.view(write.memory.defined), source.view(read.memory.defined))
     return Plan(operation, core.pipes[pipe], (read,), (write,), run, cycles, carry=carry)

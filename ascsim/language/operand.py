@@ -14,9 +14,9 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.ended import refuse
-from ..hw.findings import Site, many
+from ..hw.findings import Site
 from ..hw.instruction import Region
-from ..hw.memory import Piece, last_byte
+from ..hw.memory import Piece
 from .core.dtype import DataType
 from .core.place import BLOCK, VECTOR_POSITIONS, Place, report
 from .core.tensor import LocalTensor
@@ -180,17 +180,7 @@ def _merged(dims: Dims) -> Dims:
     return out
 
 
-def region(core: Core, operand: Strided, index: int, steps: list[list[Part]], operation: str, site: Site) -> Region:
+def region(operand: Strided, index: int, steps: list[list[Part]], operation: str, site: Site) -> Region:
     """The footprint of an operand; past its tensor is reported, past its memory is a fault."""
     pieces = tuple(part.piece(index, operand.size) for part in (p for step in steps for p in step))
-    where = operand.place
-    end = max(last_byte(piece) for piece in pieces)
-    assert where.memory is not None
-    if end > where.start + where.nbytes and end <= where.memory.size:
-        text = (
-            f"{operand.name} reaches {many(end - where.start - where.nbytes, 'byte')} past its tensor "
-            f"({where.nbytes // operand.size} elements of {where.dtype}, bytes [{where.start}:"
-            f"{where.start + where.nbytes}) of {where.memory.name})"
-        )
-        report(core, "OOB_BUF", text, site, operation)
-    return core.region(where.memory.name, pieces, f"{operation}: {operand.name}", site)
+    return operand.place.region(pieces, operand.name, operation, site)

@@ -20,7 +20,7 @@ from .core.dtype import float16, float32, int32
 from .core.global_tensor import GlobalTensor, Window
 from .core.place import BLOCK, MEMORY_OF, Place, report
 from .core.tensor import LocalTensor
-from .moves import Side, move_plan, reach
+from .moves import Side, move_plan
 from .operand import aligned, local, typed
 from .plans import present
 
@@ -118,7 +118,7 @@ def past_buffer(core: Core, window: Window, end: int, name: str, operation: str,
     assert array is not None
     past = end - window.end
     if past > 0 and end <= array.nbytes:
-        text = f"{name} reaches {many(past, 'byte')} past the buffer that set_global_buffer declared for {array.name!r}"
+        text = f"{name} reaches byte {end}, {many(past, 'byte')} past its tensor ({window.origin()}){core.loop()}"
         report(core, "OOB_BUF", text, site, operation)
 
 
@@ -172,8 +172,8 @@ def bias_plan(core: Core, operation: str, to: Place, source: Place, moves: copie
     cycles = core.device.cost.load_l0("BT", moves.length * moves.blocks)
     if not wider:
         return move_plan(core, operation, "MTE1", target, origin, cycles, site)
-    write = reach(core, to, (target.piece(),), "dst", operation, site)
-    read = reach(core, source, (origin.piece(),), "src", operation, site)
+    write = to.region((target.piece(),), "dst", operation, site)
+    read = source.region((origin.piece(),), "src", operation, site)
     memories = write.memory, read.memory
     run = partial(np.copyto, target.view(memories[0].bytes, to.dtype.np), origin.view(memories[1].bytes, np.float16))
     carry = partial(_carry_wider, target.view(memories[0].defined), origin.view(memories[1].defined))

@@ -20,6 +20,8 @@ from .operand import REPEAT, Part, Strided, aligned, local, parts, region, typed
 from .overlap import judged, separate
 from .rows import Row
 
+OTHER_KIND = {"aic": "aiv", "aiv": "aic"}  # of core
+
 
 class FillStrides(NamedTuple):
     """Strides of an instruction without source."""
@@ -61,7 +63,7 @@ def again(dst: Any, asked: Any) -> Any:
 
 def zero(core: Core, what: str, operation: str, site: Site) -> None:
     """Nothing to do: worth a warning."""
-    report(core, "ZERO_LENGTH", f"{what} = 0: the instruction does nothing", site, operation)
+    report(core, "ZERO_LENGTH", f"{what} = 0: the instruction does nothing; rule: 1 or more", site, operation)
 
 
 def operands(core: Core, row: Row, tensors: Sequence[tuple[str, Any]], site: Site) -> list[Strided] | None:
@@ -88,7 +90,8 @@ def present(core: Core, memory: Any, operation: str, site: Site) -> bool:
     if memory is not None:
         return True
     if not core.device.mix:
-        report(core, "WRONG_CORE", f"an {core.kind} core has no unit for it and would do nothing", site, operation)
+        text = f"an {core.kind} core has no unit for it and would do nothing; rule: {OTHER_KIND[core.kind]} cores"
+        report(core, "WRONG_CORE", text, site, operation)
     return False
 
 
@@ -129,8 +132,8 @@ def build(
     """
     whole = parts([*ops, *hidden], works)
     sources = list(range(1, len(ops)))
-    reads = [region(core, ops[i], i, whole, row.name, site) for i in sources]
-    write = region(core, ops[0], 0, whole, row.name, site)
+    reads = [region(ops[i], i, whole, row.name, site) for i in sources]
+    write = region(ops[0], 0, whole, row.name, site)
     if row.reads_dst:
         reads.append(write)
     together = separate(ops, works, whole)  # after the ends of the memory, lest it look through what is not there

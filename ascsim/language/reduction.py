@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site, many
+from ..hw.findings import Site
 from ..hw.instruction import Plan
 from ..hw.memory import Piece, show_runs
 from .core.place import Place, report
@@ -132,15 +132,9 @@ def fold_plan(
     core: Core, name: str, fold: Fold, dst: Place, src: Strided, works: list[Work], pitch: int, site: Site
 ) -> Plan:
     """The plan of an instruction that folds each repeat; `pitch`: bytes from one repeat's results to the next."""
-    read = region(core, src, 0, parts([src], works), name, site)
+    read = region(src, 0, parts([src], works), name, site)
     pieces = [piece for lanes in lanes_of_works(src, works) for piece in _pieces(fold, dst, src, lanes, pitch)]
-    end = max(start + sum((n - 1) * step for n, step in dims) + 1 for start, dims in pieces)
-    assert dst.memory is not None
-    if end > dst.start + dst.nbytes and end <= dst.memory.size:
-        past = many(end - dst.start - dst.nbytes, "byte")
-        text = f"dst reaches {past} past its tensor ({dst.nbytes} bytes at {dst.start})"
-        report(core, "OOB_BUF", text, site, name)
-    write = core.region("UB", tuple(pieces), f"{name}: dst", site)
+    write = dst.region(tuple(pieces), "dst", name, site)
     times = sum(n for _, n in works)
     in_order = times > 1 and pitch < fold.unit(src)
     if write.meets(read):

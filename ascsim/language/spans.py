@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..hw.core import Core
-from ..hw.findings import Site, many
+from ..hw.findings import Site
 from ..hw.memory import Region
 from .core.dtype import DataType
-from .core.place import Place, report
+from .core.place import Place
 from .operand import aligned, local, typed
 from .plans import present
 
@@ -34,14 +34,9 @@ def checked(core: Core, operation: str, tensors: Sequence[Named], site: Site, al
     return out
 
 
-def span(core: Core, where: Place, nbytes: int, name: str, operation: str, site: Site) -> Region:
+def span(where: Place, nbytes: int, name: str, operation: str, site: Site) -> Region:
     """The footprint of the first bytes of an operand; past its tensor is reported, past its memory is a fault."""
-    assert where.memory is not None
-    past = nbytes - where.nbytes
-    if past > 0 and where.start + nbytes <= where.memory.size:
-        text = f"{name} has {where.nbytes} bytes, {nbytes} are used: {many(past, 'byte')} past its tensor"
-        report(core, "OOB_BUF", text, site, operation)
-    return core.region(where.memory.name, ((where.start, ((nbytes, 1),)),), f"{operation}: {name}", site)
+    return where.region(((where.start, ((nbytes, 1),)),), name, operation, site)
 
 
 def words(where: Place, shape: tuple[int, ...], size: int, strides: tuple[int, ...] | None = None) -> np.ndarray:

@@ -138,8 +138,7 @@ def _plan(
     site: Site,
 ) -> Plan:
     regions = [
-        span(core, where, n * where.dtype.size, name, row.operation, site)
-        for name, where in zip(names, ops, strict=True)
+        span(where, n * where.dtype.size, name, row.operation, site) for name, where in zip(names, ops, strict=True)
     ]
     write, *reads = regions
     for name, where, read in zip(names[1:], ops[1:], reads, strict=True):

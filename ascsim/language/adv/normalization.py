@@ -143,7 +143,7 @@ def _plans(core: Core, places: list[Place], shape: Shape, basic: bool, small: An
     half = src.dtype is float16
     counts = (shape.rows * shape.h, shape.rows * shape.h, shape.h)
     whole = {
-        name: span(core, where, n * where.dtype.size, name, NAME, site)
+        name: span(where, n * where.dtype.size, name, NAME, site)
         for name, where, n in zip(_OPERANDS, places, counts, strict=True)
     }
     for one, other in combinations(whole.items(), 2):

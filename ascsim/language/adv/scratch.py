@@ -49,7 +49,7 @@ def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: 
         start, size = where.start, where.nbytes
         if size < least:
             text = f"{name} has {size} bytes; rule: at least {least} here; nearest legal value: {least}"
-            report(core, "OOB_BUF", text, site, operation)
+            report(core, "OOB_BUF", f"{text}; it is {where.origin()}", site, operation)
     else:
         start = _stack(core)
         if start < 0:

@@ -259,7 +259,7 @@ def plan(
     for operand in operands:
         name, where = operand.name, operand.place
         nbytes = rows.m * rows.k * where.dtype.size if operand.matrix else rows.lines * BLOCK
-        regions[name] = span(core, where, nbytes, name, operation, site)
+        regions[name] = span(where, nbytes, name, operation, site)
         if operand.matrix and rows.lines < rows.m:
             pieces = Fractals(where.start, where.dtype, rows.lines, rows.k, NZ, C0, rows.m * C0 * where.dtype.size)
             regions[name] = core.region("UB", pieces.pieces(), f"{operation}: {name}", site)

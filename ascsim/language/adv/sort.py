@@ -112,7 +112,7 @@ def _more(core: Core, number: Place, times: int, site: Site) -> None:
         text = (
             f"dst_index has {number.nbytes} bytes; of float16 the device writes {2 * nbytes}, the last half undefined"
         )
-        report(core, "OOB_BUF", text, site, EXTRACT)
+        report(core, "OOB_BUF", f"{text}; it is {number.origin()}", site, EXTRACT)
     lost = core.region("UB", ((number.start + nbytes, ((nbytes, 1),)),), f"{EXTRACT}: dst_index", site)
     core.state["gather_mask_count"] *= 2
     core.issue(Plan(EXTRACT, core.pipes["V"], (), (lost,), _nothing, times, voids=lost), site)

@@ -23,7 +23,6 @@ from ..core.limits import within
 from ..core.place import VECTOR_POSITIONS, Place, report
 from ..core.types import Nd2NzParams, Nz2NdParamsFull
 from ..fractals import BLOCK, SIDE, align_up, ceil_div, dims_of
-from ..moves import reach
 from ..operand import aligned, typed
 from ..paths import issue_global, load, one_type, way
 from ..plans import present, zero
@@ -157,7 +156,7 @@ def nd2nz_plan(core: Core, here: Place, params: Nd2NzParams, site: Site) -> Plan
     full, rest = divmod(length, BLOCK)
     strides = (params.dst_nz_matrix_stride * size, params.dst_nz_n_stride * BLOCK, params.dst_nz_c0_stride * BLOCK)
     dims = zip((many, rows, full + bool(rest)), strides, strict=True)
-    write = reach(core, here, ((here.start, dims_of([dim for dim in dims if dim[1]], BLOCK)),), "dst", NAME, site)
+    write = here.region(((here.start, dims_of([dim for dim in dims if dim[1]], BLOCK)),), "dst", NAME, site)
     jump, pitch = params.src_nd_matrix_stride * size, params.src_d_value * size
     shape = gm_shape(length, pitch, rows, many=many if jump else 1, jump=jump)
     memory = write.memory

@@ -134,8 +134,7 @@ def _local(core: Core, tensor: Any, offset: int, count: int, operation: str, sit
         text = f"tensor would be read to byte {end} of {memory.name}, which has {memory.size}"
         report(core, "OOB_PHYS", text, site, operation)
     elif nbytes > where.nbytes:
-        text = f"tensor has {max(0, where.nbytes) // where.dtype.size} elements there, {count} are shown"
-        report(core, "OOB_BUF", text, site, operation)
+        report(core, "OOB_BUF", f"{count} elements of a tensor of {where.origin()} are shown", site, operation)
     return Dump(where.array(count).copy(), where.dtype, memory.name, where.start)
 
 
@@ -149,8 +148,7 @@ def _global(core: Core, tensor: GlobalTensor, offset: int, count: int, operation
         text = f"tensor would be read to byte {end} of argument {array.name!r}, which has {array.nbytes}"
         report(core, "OOB_GM", text, site, operation)
     elif end > window.end:
-        text = f"tensor has {max(0, window.end - start) // window.size} elements there, {count} are shown"
-        report(core, "OOB_BUF", text, site, operation)
+        report(core, "OOB_BUF", f"{count} elements from byte {start} of {window.origin()} are shown", site, operation)
     values = np.frombuffer(bytes(array.bytes(start, end)), window.dtype.np)
     return Dump(values, window.dtype, "GM", array.address + start)
 

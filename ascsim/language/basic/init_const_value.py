@@ -16,7 +16,7 @@ from ..core.limits import parameters, within
 from ..core.place import L0_POSITIONS, L1_POSITIONS, Place, running
 from ..core.types import InitConstValueParams
 from ..fractals import BLOCK, FRACTAL
-from ..moves import Side, reach
+from ..moves import Side
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 
@@ -60,7 +60,7 @@ def _plan(core: Core, where: Place, params: InitConstValueParams, site: Site) ->
     length = params.block_num * block
     dims = ((params.repeat_times, length + params.dst_gap * block), (length // size, size))
     side = Side(where, where.start, dims, size)
-    region = reach(core, where, (side.piece(),), "dst", NAME, site)
+    region = where.region((side.piece(),), "dst", NAME, site)
     number = where.dtype.np.type(value(params.init_value, where.dtype, "init_value").v)
     run = partial(np.copyto, side.view(region.memory.bytes, where.dtype.np), number)
     nbytes = params.repeat_times * length

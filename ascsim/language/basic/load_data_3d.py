@@ -25,7 +25,6 @@ from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import LoadData3DParamsV2, LoadDataRepeatParam
 from ..fractals import BLOCK, ROW, SIDE, ZN, ZZ, Fractals, align_up, c0_of, ceil_div
-from ..moves import reach
 from ..plans import zero
 from .load_operands import places
 
@@ -235,10 +234,10 @@ def _plan(
     seen = Columns(map_, source.start, dtype.size, rows, columns, wrap)
     turned = to.position is TPosition.A2 and bool(fields["en_transpose"])
     target = _target(to, len(rows), len(columns), shape, turned)
-    write = reach(core, to, target.pieces(), "dst", NAME, site)
+    write = to.region(target.pieces(), "dst", NAME, site)
     pieces = seen.pieces()
     assert source.memory is not None
-    read = (reach(core, source, pieces, "src", NAME, site),) if pieces else ()
+    read = (source.region(pieces, "src", NAME, site),) if pieces else ()
     run = _Move(target, seen, write.memory.bytes, source.memory.bytes, pad[: dtype.size], turned)
     carry = _Move(target, seen, write.memory.defined, source.memory.defined, b"\1" * dtype.size, turned)
     cost = core.device.cost

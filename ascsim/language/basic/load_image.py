@@ -19,7 +19,6 @@ from ..core.ir_value import unwrap
 from ..core.limits import buffered, parameters, required
 from ..core.place import L1_POSITIONS, Place, index, report, running
 from ..core.types import LoadImageToLocalParams
-from ..moves import reach
 from ..operand import aligned, local, typed
 from ..paths import issue_global
 from ..pixels import BLOCK, CONSTANT, FORMATS, MIRROR, Work
@@ -140,7 +139,7 @@ def _issue(
     pixel = FORMATS[work.format].pixel
     shape = (rows + pads[0] + pads[1], params.horiz_size + pads[2] + pads[3], work.channels)
     nbytes = shape[0] * shape[1] * shape[2] * work.dtype.size
-    write = reach(core, here, ((here.start, ((nbytes, 1),)),), "dst", NAME, site)
+    write = here.region(((here.start, ((nbytes, 1),)),), "dst", NAME, site)
     target: np.ndarray = np.ndarray(shape, work.dtype.np, write.memory.bytes.data, here.start)
     pipe = core.pipes["MTE2"]
     fetched: list[np.ndarray] = []

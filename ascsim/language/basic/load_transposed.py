@@ -20,7 +20,7 @@ from ..core.place import L1_POSITIONS, Place, report, running
 from ..core.types import LoadData2DParams, LoadData2dTransposeParams, LoadData2dTransposeParamsV2
 from ..fractals import BLOCK, FRACTAL
 from ..matrices import index_pieces
-from ..moves import Side, move_plan, reach
+from ..moves import Side, move_plan
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 from ..signatures import signatures
@@ -148,7 +148,7 @@ def sparse_plan(core: Core, to: Place, source: Place, index: Place, params: Load
         (index, index.start + first * INDEX, INDEX),
     )
     regions = [
-        reach(core, where, ((start, ((count * unit, 1),)),), name, _SPARSE, site)
+        where.region(((start, ((count * unit, 1),)),), name, _SPARSE, site)
         for (where, start, unit), name in zip(sides, ("dst", "src", "idx"), strict=True)
     ]
     regions.insert(1, core.region("IX", index_pieces(regions[0].pieces), f"{_SPARSE}: index of dst", site))

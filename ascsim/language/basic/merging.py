@@ -145,12 +145,12 @@ def _footprints(
 ) -> tuple[Region, list[Region]]:
     """What a whole merge writes, and what it reads."""
     total = sum(lengths) * PAIR
-    write = span(core, dst, total * times, "dst", "mrg_sort", site)
+    write = span(dst, total * times, "dst", "mrg_sort", site)
     if times > 1:
-        reads = [span(core, lists[0], total * times, "src1", "mrg_sort", site)]
+        reads = [span(lists[0], total * times, "src1", "mrg_sort", site)]
     else:
         named = [(f"src{i + 1}", where, n * PAIR) for i, (where, n) in enumerate(zip(lists, lengths, strict=True)) if n]
-        reads = [span(core, where, nbytes, name, "mrg_sort", site) for name, where, nbytes in named]
+        reads = [span(where, nbytes, name, "mrg_sort", site) for name, where, nbytes in named]
     apart(core, write, reads, "mrg_sort", site)
     return write, reads
 
@@ -216,7 +216,7 @@ def _suspended(core: Core, dst: Place, lists: Sequence[Place], lengths: Sequence
     counts = tuple(np.bincount(owner[:done], minlength=LISTS).tolist())
     writes = [_result(core).run(0, PAIR)]
     if done:
-        writes.append(span(core, dst, done * PAIR, "dst", "mrg_sort", site))
+        writes.append(span(dst, done * PAIR, "dst", "mrg_sort", site))
     run = partial(_copy, words(dst, (done,), PAIR), pairs[0][order[:done]])
     core.state["mrg_sort_result"] = counts
     core.issue(Plan("mrg_sort", pipe, reads, writes, run, core.device.cost.vector(done, 1 / SORTED_PER_CYCLE)), site)

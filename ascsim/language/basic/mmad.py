@@ -25,7 +25,6 @@ from ..core.place import Place, running
 from ..core.types import MmadParams
 from ..fractals import FRACTAL, NZ, SIDE, ZN, ZZ, Fractals, align_up, ceil_div
 from ..matrices import index_pieces, unit_flag
-from ..moves import reach
 from ..operand import aligned, local, typed
 from ..plans import present, zero
 from ..signatures import signatures
@@ -158,7 +157,7 @@ class _Multiply:
         self.loads: list[Any] = []
 
     def region(self, where: Place, pieces: Any, what: str) -> Region:
-        return reach(self.core, where, pieces, what, self.name, self.site)
+        return where.region(pieces, what, self.name, self.site)
 
     def room(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Room for so many elements, in their own type and in that of the multiplication: one place for float32."""

@@ -80,9 +80,9 @@ def _sort32(core: Core, places: Sequence[Place], times: int, site: Site) -> None
     plan = dst.plans.get(("sort32", scores, indices, times))
     if plan is None:
         dtype = scores.dtype
-        write = span(core, dst, times * RUN * PAIR, "dst", "sort32", site)
+        write = span(dst, times * RUN * PAIR, "dst", "sort32", site)
         reads = [
-            span(core, where, times * RUN * where.dtype.size, name, "sort32", site)
+            span(where, times * RUN * where.dtype.size, name, "sort32", site)
             for where, name in ((scores, "src0"), (indices, "src1"))
         ]
         apart(core, write, reads, "sort32", site)

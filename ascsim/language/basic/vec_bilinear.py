@@ -94,7 +94,8 @@ def bilinear_interpolation(
     needs = BLOCK * (places["src0"].nbytes + places["src1"].nbytes) // 2
     if places["shared_tmp_buffer"].nbytes < needs:
         text = f"shared_tmp_buffer has {places['shared_tmp_buffer'].nbytes} bytes; rule: at least {needs}"
-        report(core, "OOB_BUF", f"{text}, 32 an element of src0 and src1", site, NAME)
+        text = f"{text}, 32 an element of src0 and src1; it is {places['shared_tmp_buffer'].origin()}"
+        report(core, "OOB_BUF", text, site, NAME)
     _issue(core, Call(places, works[0][0], across, down, truth(repeat_mode, NAME, "repeat_mode"), stride, pitch), site)
 
 
@@ -116,7 +117,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
         report(core, "OOB_BUF", text, site, NAME)
     pieces = tuple((src0.start + offset, ((BLOCK, 1),)) for offset in sorted(set(blocks)))
     reads = (
-        core.region("UB", pieces, f"{NAME}: src0", site),
+        src0.region(pieces, "src0", NAME, site),
         offsets,
         _run(core, places["src1"], call.weights * 2, "src1", site),
     )
@@ -124,7 +125,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
     target = Strided("dst", places["dst"], call.block_stride, call.pitch // 16)
     steps = parts([target], [(call.runs, call.down)], one_by_one=True)
     writes = (
-        region(core, target, 0, steps, NAME, site),
+        region(target, 0, steps, NAME, site),
         core.region("UB", ((places["shared_tmp_buffer"].start, ((scratch, 1),)),), f"{NAME}: shared_tmp_buffer", site),
     )
     views = [[part.view(0, places["dst"]) for part in step] for step in steps]
@@ -135,9 +136,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
 
 def _run(core: Core, where: Place, nbytes: int, name: str, site: Site) -> Any:
     """The footprint of the first bytes of an operand."""
-    if nbytes > where.nbytes:
-        report(core, "OOB_BUF", f"{name} has {where.nbytes} bytes, {nbytes} are read", site, NAME)
-    return core.region("UB", ((where.start, ((nbytes, 1),)),), f"{NAME}: {name}", site)
+    return where.region(((where.start, ((nbytes, 1),)),), name, NAME, site)
 
 
 def _run_all(call: Call, views: list[list[np.ndarray]]) -> None:

@@ -70,12 +70,9 @@ def _plan(core: Core, dst: Any, src0: Any, times: int, block: int, pitch: int, s
         zero(core, "repeat_times", "brcb", site)
         return None
     size = to.dtype.size
-    if times * 8 * size > source.nbytes:
-        text = f"src0 has {source.nbytes // size} elements; rule: at least {times * 8}, eight a repeat"
-        report(core, "OOB_BUF", text, site, "brcb")
     target = Strided("dst", to, block, pitch)
-    write = region(core, target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "brcb", site)
-    read = core.region("UB", ((source.start, ((times * 8 * size, 1),)),), "brcb: src0", site)
+    write = region(target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "brcb", site)
+    read = source.region(((source.start, ((times * 8 * size, 1),)),), "src0", "brcb", site)
     apart(core, write, (read,), "brcb", site)
     assert to.memory is not None
     blocks = np.ndarray(

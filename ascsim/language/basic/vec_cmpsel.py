@@ -248,7 +248,7 @@ def _bits_plan(core: Core, name: str, value: Value, to: Place, ops: list[Strided
     bits = hidden("flags", flags, int1, 1, lanes // BLOCK)
     every: list[Work] = [(((0, lanes),), times)]
     [[part]] = parts([bits, *ops], every)
-    reads = [region(core, op, i, [[part]], name, site) for i, op in enumerate(ops, 1)]
+    reads = [region(op, i, [[part]], name, site) for i, op in enumerate(ops, 1)]
     for op, read in zip(ops, reads, strict=True):
         apart(core, name, write, read, op.name, site)
     out, *sources = (part.view(i, op.place) for i, op in enumerate([bits, *ops]))
@@ -314,7 +314,7 @@ def _compare_register(core: Core, arguments: tuple[Any, ...], site: Site) -> Non
     flags = np.zeros(8 * cmp_mask.NBYTES, np.bool_)
     every = [hidden("flags", flags, int1, 1, 0), *ops]
     [steps] = parts(every, works)
-    reads = [region(core, op, i, [steps], "compare", site) for i, op in enumerate(ops, 1)]
+    reads = [region(op, i, [steps], "compare", site) for i, op in enumerate(ops, 1)]
     tasks = [[part.view(i, op.place) for i, op in enumerate(every)] for part in steps]
     run = partial(_compare_to_register, core, value, tasks, flags)
     cmp_mask.issued(core, sum((1 << b) - (1 << a) for a, b in works[0][0]))
@@ -358,7 +358,7 @@ def get_cmp_mask(dst: Any) -> None:
         return
     if where.nbytes < LEAST:
         text = f"dst has {where.nbytes} bytes; rule: {LEAST} or more; nearest legal value: {LEAST}"
-        report(core, "OOB_BUF", text, site, "get_cmp_mask")
+        report(core, "OOB_BUF", f"{text}; it is {where.origin()}", site, "get_cmp_mask")
     known = cmp_mask.known(core)
     if not known:
         cmp_mask.need(core, 1, "get_cmp_mask")

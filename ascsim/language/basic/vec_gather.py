@@ -118,7 +118,7 @@ def _elements(
     """A call of gather, whatever its offsets say."""
     size, lanes = to.dtype.size, lanes_of(to.dtype)
     target = Strided("dst", to, 1, pitch)
-    write = region(core, target, 0, parts([target], works), "gather", site)
+    write = region(target, 0, parts([target], works), "gather", site)
     positions, targets, pieces = [], [], []
     first = 0
     for runs, times in works:
@@ -181,7 +181,7 @@ def _blocks(
 ) -> Call:
     """A call of gatherb, whatever its offsets say."""
     target = Strided("dst", to, block, pitch)
-    write = region(core, target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "gatherb", site)
+    write = region(target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "gatherb", site)
     grains = to.start // BLOCK + np.arange(times)[:, None] * pitch + np.arange(8) * block
     pieces = (_rows(offsets.start, times * 8 * OFFSET, 0, 1),)
     at = np.arange(times * 8)
@@ -243,7 +243,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
         return
     name, src, grain = call.name, call.src, call.grain
     if call.end * OFFSET > call.offsets.nbytes:
-        text = f"the offsets have {call.offsets.nbytes // OFFSET} elements, {call.end} are needed"
+        text = f"{call.end} offsets are read of a tensor of {call.offsets.origin()}{core.loop()}"
         report(core, "OOB_BUF", text, site, name)
     now = call.table.tobytes()
     if call.known and call.known[0] == now:  # a loop that gathers by one table
@@ -282,7 +282,7 @@ def _check(core: Core, call: Call, starts: np.ndarray, site: Site) -> None:
     name, grain, src = call.name, call.grain, call.src
     for code, bad, rule in (
         ("MISALIGNED_ADDR", starts % grain != 0, f"a multiple of {grain} bytes"),
-        ("OOB_BUF", starts + grain > src.nbytes, f"at most {src.nbytes - grain}, src has {src.nbytes} bytes"),
+        ("OOB_BUF", starts + grain > src.nbytes, f"at most {src.nbytes - grain}, src is {src.origin()}"),
     ):
         if bad.any():
             i = int(bad.argmax())

@@ -174,7 +174,7 @@ def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarr
     """The plan of a call whose bits are known."""
     to, src0, size, operation = call.dst, call.src0, call.src0.size, call.operation
     per_block = BLOCK // size
-    reads = [region(core, src0, 0, parts([src0], [(((0, call.length),), call.times)]), operation, site)]
+    reads = [region(src0, 0, parts([src0], [(((0, call.length),), call.times)]), operation, site)]
     selected = _selected(call, bits)
     lane, repeat = np.arange(call.length), np.arange(call.times)[:, None]
     where = repeat * src0.repeat * per_block + lane // per_block * src0.block * per_block + lane % per_block
@@ -182,10 +182,7 @@ def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarr
     kept = int(sources.size)
     writes = []
     if kept:
-        if kept * size > to.nbytes:
-            text = f"dst has {to.nbytes // size} elements, {kept} are kept"
-            report(core, "OOB_BUF", text, site, operation)
-        writes.append(core.region("UB", ((to.start, ((kept * size, 1),)),), f"{operation}: dst", site))
+        writes.append(to.region(((to.start, ((kept * size, 1),)),), "dst", operation, site))
         if writes[0].meets(reads[0]):
             _overtaken(core, call, src0.place.start // size + where, selected, site)
     assert to.memory is not None
@@ -205,10 +202,7 @@ def _read_bits(core: Core, call: Call, pattern: Place, site: Site) -> tuple[Regi
     pitch = call.pattern_stride * BLOCK
     times = call.times if pitch else 1
     piece = (pattern.start, ((times, pitch), (length, 1)) if times > 1 else ((length, 1),))
-    end = (times - 1) * pitch + length
-    if end > pattern.nbytes:
-        report(core, "OOB_BUF", f"src1_pattern has {pattern.nbytes} bytes, {end} are read", site, call.operation)
-    footprint = core.region("UB", (piece,), f"{call.operation}: src1_pattern", site)
+    footprint = pattern.region((piece,), "src1_pattern", call.operation, site)
     assert pattern.memory is not None
     memory = pattern.memory.bytes.data
     return footprint, np.ndarray((call.times, length), np.uint8, memory, pattern.start, (pitch, 1))

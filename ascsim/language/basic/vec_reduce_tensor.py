@@ -222,16 +222,14 @@ def _send(core: Core, plan: Plan, waits: bool, site: Site) -> None:
 
 def _plan(core: Core, row: Row, call: Call, room: int, site: Site) -> Plan:
     name, to, buffer = row.name, call.dst, call.buffer
-    read = region(core, call.src, 0, parts([call.src], call.works), name, site)
+    read = region(call.src, 0, parts([call.src], call.works), name, site)
     length = call.src.size * (1 + call.indexed)
-    if to.nbytes < length:
-        report(core, "OOB_BUF", f"dst has {to.nbytes} bytes, {length} are written", site, name)
-    writes = [core.region("UB", ((to.start, ((length, 1),)),), f"{name}: dst", site)]
+    writes = [to.region(((to.start, ((length, 1),)),), "dst", name, site)]
     voids = None
     if room:
         if buffer.nbytes < room:
             text = f"shared_tmp_buffer has {buffer.nbytes} bytes; rule: at least {room} for this call"
-            report(core, "OOB_BUF", text, site, name)
+            report(core, "OOB_BUF", f"{text}; it is {buffer.origin()}", site, name)
         a, b = buffer.start, buffer.start + room  # less the result, which may lie there
         runs = [(a, min(b, to.start)), (max(a, to.start + length), b)]
         if b <= to.start or to.start + length <= a:

@@ -155,13 +155,13 @@ def _plan(core: Core, places: list[Place], shape: tuple[int, int, int], cycles: 
     many, rows, columns = shape
     size = dst.dtype.size
     nbytes = many * rows * columns * size
-    write, read = span(core, dst, nbytes, "dst", NAME, site), span(core, src, nbytes, "src", NAME, site)
+    write, read = span(dst, nbytes, "dst", NAME, site), span(src, nbytes, "src", NAME, site)
     in_place = write is read and len(places) == 2
     apart(core, write, () if in_place else (read,), NAME, site)
     views = words(dst, (many, columns, rows), size), words(src, shape, size)
     writes, used, lost = [write], None, None
     if scratch:
-        used = span(core, places[2], scratch, "shared_tmp_buffer", NAME, site)
+        used = span(places[2], scratch, "shared_tmp_buffer", NAME, site)
         apart(core, used, (write, read), NAME, site)
         writes.append(used)
         lost = used.views(used.memory.defined)[0]

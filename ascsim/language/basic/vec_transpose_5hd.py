@@ -14,7 +14,7 @@ import numpy as np
 
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
-from ...hw.findings import Site, author, many
+from ...hw.findings import Site, author
 from ...hw.instruction import Plan
 from ...hw.memory import Piece, Region, runs_of, show_runs
 from ..core.dtype import DataType, float16, float32, int8, int16, int32, uint8, uint16, uint32, uint64
@@ -205,13 +205,9 @@ def _region(core: Core, places: list[Place], starts: np.ndarray, nbytes: int, na
     memory = places[0].memory
     assert memory is not None
     for i, where in enumerate(places):
-        end = int(starts[-1, i]) + nbytes
-        if end > memory.size:
-            core.region("UB", ((int(starts[-1, i]), ((nbytes, 1),)),), f"{NAME}: {name}[{i}]", site)
-        if end > where.start + where.nbytes:
-            past = many(end - where.start - where.nbytes, "byte")
-            text = f"{name}[{i}] reaches {past} past its tensor ({where.nbytes} bytes)"
-            report(core, "OOB_BUF", text, site, NAME)
+        last = int(starts[-1, i])
+        if last + nbytes > min(where.start + where.nbytes, memory.size):
+            where.region(((last, ((nbytes, 1),)),), f"{name}[{i}]", NAME, site)
     touched = np.zeros(memory.size // HALF, np.bool_)
     touched[_units(starts, nbytes)] = True
     pieces: tuple[Piece, ...] = tuple((a * HALF, (((b - a) * HALF, 1),)) for a, b in runs_of(touched))

@@ -7,6 +7,8 @@ from typing import Any
 
 from ...hw.cache import load, store
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
+from ...hw.findings import Site, author
+from ...hw.findings import place as line_of
 from ...hw.global_memory import GlobalArray
 from . import ir_value
 from .address import GlobalAddress
@@ -22,14 +24,22 @@ _getframe = sys._getframe
 
 
 class Window:
-    """What every view of a global tensor shares: the array, where the tensor ends (bytes), its type, its extras."""
+    """What every view of a global tensor shares: the array, where the tensor ends (bytes), its type, its extras, and
+    the line that declared it."""
 
-    __slots__ = ("array", "dtype", "elements", "end", "extra", "size")
+    __slots__ = ("array", "dtype", "elements", "end", "extra", "site", "size")
 
-    def __init__(self, array: GlobalArray | None, end: int, dtype: DataType, elements: int) -> None:
-        self.array, self.end, self.dtype, self.elements = array, end, dtype, elements
+    def __init__(
+        self, array: GlobalArray | None, end: int, dtype: DataType, elements: int, site: Site | None = None
+    ) -> None:
+        self.array, self.end, self.dtype, self.elements, self.site = array, end, dtype, elements, site
         self.size = dtype.size
         self.extra: dict[str, Any] = {}
+
+    def origin(self) -> str:
+        """`argument 'x' up to byte 256, declared by set_global_buffer at k.py:9`."""
+        name = self.array.name if self.array is not None else "?"
+        return f"argument {name!r} up to byte {self.end}, declared by set_global_buffer at {line_of(self.site)}"
 
 
 UNSET = Window(None, -1, float32, 0)  # a tensor that has no buffer yet: no access fits in it
@@ -85,7 +95,7 @@ class GlobalTensor(BaseTensor):
                 "set_global_buffer", "negative", operand="buffer_size", value=elements, rule="0 or more", nearest=0
             )
         end = buffer.array.nbytes if buffer_size is None else buffer.offset + elements * buffer.dtype.size
-        self.window = Window(buffer.array, end, buffer.dtype, elements)
+        self.window = Window(buffer.array, end, buffer.dtype, elements, author(1))
         self.start = buffer.offset
 
     def __getitem__(self, key: Any) -> GlobalTensor:
@@ -173,7 +183,8 @@ class GlobalTensor(BaseTensor):
             most = max(0, (window.end - self.start) // window.size - 1)
             message = f"offset = {offset}; rule: 0 to {most}, the elements of the tensor; nearest legal value: {most}"
             if at < array.nbytes and at >= 0:
-                report(running(operation), "OOB_BUF", message, site, operation)
+                core = running(operation)
+                report(core, "OOB_BUF", f"{message}; tensor: {window.origin()}{core.loop()}", site, operation)
         return at
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from ...hw.findings import author
 from . import ir_value
 from .dtype import DataType
 from .enums import Hardware, TPosition
+from .made import remember
 from .place import MEMORY_OF, claim, element_type, index, report, running
 from .tensor import LocalTensor, position
 
@@ -67,4 +68,6 @@ class LocalMemAllocator:
         nbytes = -(-elements * dtype.size // 32) * 32
         claim(self.core, self.memory, start, nbytes, f"alloc({where.name}, {dtype}, {elements})", author(1))
         self.top = start + nbytes
-        return LocalTensor._at(self.core, where, dtype, start, elements * dtype.size)
+        out = LocalTensor._at(self.core, where, dtype, start, elements * dtype.size)
+        remember(self.core, out.place, author(1))
+        return out

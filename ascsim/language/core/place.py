@@ -15,13 +15,14 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.current import core as current
 from ...hw.errors import ArgumentTypeError, ArrayIndexError, LaunchError
-from ...hw.findings import Site
-from ...hw.memory import Memory
+from ...hw.findings import Site, many
+from ...hw.memory import Memory, Piece, Region, last_byte
 from ...hw.scheduler import Scheduler
 from . import ir_value
 from .constexpr import ConstExpr
 from .dtype import DataType
 from .enums import TPosition
+from .made import maker
 
 BLOCK = 32  # bytes: the unit of addresses, strides and copies
 # Logical position -> physical memory. GM positions have none here.
@@ -113,6 +114,24 @@ class Place:
         assert self.memory is not None
         end = self.start + count * self.dtype.size
         return self.memory.bytes[self.start : end].view(self.dtype.np)
+
+    def region(self, pieces: tuple[Piece, ...], name: str, operation: str, site: Site) -> Region:
+        """The footprint of operand `name`: OOB_BUF where it leaves the tensor, OOB_PHYS where it leaves the memory."""
+        core, memory = self.core, self.memory
+        assert memory is not None
+        end = max(map(last_byte, pieces))
+        past = end - self.start - self.nbytes
+        if past > 0 and end <= memory.size:
+            text = f"{name} reaches {many(past, 'byte')} past its tensor ({self.origin()}){core.loop()}"
+            report(core, "OOB_BUF", text, site, operation)
+        return core.region(memory.name, pieces, f"{operation}: {name}", site, self.origin)
+
+    def origin(self) -> str:
+        """`64 elements of float32, bytes [0:256) of UB, made at k.py:12`: the tensor, for reports of what leaves it."""
+        memory, size = MEMORY_OF[self.position], self.dtype.size
+        text = f"{self.nbytes // size} elements of {self.dtype}, bytes [{self.start}:{self.start + self.nbytes})"
+        made = maker(self)
+        return f"{text} of {memory}, {made}" if made else f"{text} of {memory}"
 
     def text(self) -> str:
         """`VECIN float32 at byte 512, 256 bytes`."""

@@ -70,10 +70,8 @@ def _plan(where: Place, at: int, read: bool, site: Site) -> Plan | None:
     if at < 0 or start + size > where.start + where.nbytes:
         code = "OOB_PHYS" if at < 0 or start + size > where.memory.size else "OOB_BUF"
         most = max(0, where.nbytes // size - 1)
-        text = (
-            f"index = {at}; rule: 0 to {most}, the elements of the tensor; nearest legal value: {max(0, min(at, most))}"
-        )
-        report(core, code, text, site, name)
+        rule = f"0 to {most}, the elements of the tensor; nearest legal value: {max(0, min(at, most))}"
+        report(core, code, f"index = {at}; rule: {rule}; tensor: {where.origin()}{core.loop()}", site, name)
     region = core.region("UB", ((start, ((size, 1),)),), name, site)
     cycles = core.device.cost.scalar_access()
     if not read:

@@ -20,6 +20,7 @@ from . import ir_value
 from .dtype import DataType, float32
 from .enums import TPosition
 from .ir_value import Int32
+from .made import remember
 from .place import MEMORY_OF, Place, call_stack, claim, element_type, index, place, running
 from .scalar_access import load_element, store_element
 from .types import ShapeInfo, TensorShape
@@ -108,6 +109,7 @@ class LocalTensor(BaseTensor):
         memory = core.memories.get(MEMORY_OF[where])
         nbytes = elements * dtype.size if elements else max(0, (memory.size if memory else 0) - start)
         self.place = place(core, where, dtype, start, nbytes)
+        remember(core, self.place, author(1))
 
     @classmethod
     def _at(
@@ -161,9 +163,10 @@ class LocalTensor(BaseTensor):
         fault = self.place.fault
         return _tensor(where if fault is None else where.dead(*fault), self.lease)
 
-    def _move(self, start: int, nbytes: int, dtype: DataType | None = None, pos: TPosition | None = None) -> None:
+    def _resize(self, nbytes: int) -> None:
         here = self.place
-        where = place(here.core, pos or here.position, dtype or here.dtype, start, nbytes)
+        where = place(here.core, here.position, here.dtype, here.start, nbytes)
+        remember(here.core, where, author(2))
         self.place = where if here.fault is None or here.nbytes == 0 else where.dead(*here.fault)
 
     # ------------------------------------------------------------------ sizes and addresses
@@ -179,11 +182,11 @@ class LocalTensor(BaseTensor):
     def set_size(self, size: Any = 0) -> None:
         """Change the number of elements; the address stays. Page: SetSize."""
         elements = _natural(size, "set_size", "size")
-        self._move(self.place.start, elements * self.place.dtype.size)
+        self._resize(elements * self.place.dtype.size)
 
     def set_buffer_len(self, data_len: Any) -> None:
         """Change the length in bytes; the address stays. Page: SetBufferLen."""
-        self._move(self.place.start, _natural(data_len, "set_buffer_len", "data_len"))
+        self._resize(_natural(data_len, "set_buffer_len", "data_len"))
 
     def set_addr_with_offset(self, src: LocalTensor, offset: Any) -> None:
         """Start where `src` has its element `offset`; the own element type stays. Page: SetAddrWithOffset."""
@@ -363,3 +366,4 @@ class LocalTensorAuto(LocalTensor):
             core.state["auto_top"] = start + nbytes
         core.device.insert_sync = True
         self.place = place(core, TPosition.VECCALC, dtype, start, elements * dtype.size)
+        remember(core, self.place, author(1))

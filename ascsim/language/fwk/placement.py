@@ -60,6 +60,7 @@ class Placement:
     line                buffers enqueued, oldest first
     forward, back       ids of the two events; None without events
     plain               alloc_tensor(dtype) needs no second look
+    given               the call that gave the buffers
     lost                which call took the buffers away, and where
     unplaced            buffers announced for placing by hand: index -> (start, bytes), 0 bytes until placed
     """
@@ -72,6 +73,7 @@ class Placement:
         "dst",
         "events",
         "forward",
+        "given",
         "inert",
         "line",
         "lost",
@@ -90,6 +92,7 @@ class Placement:
     both_ends: ClassVar[bool] = True  # the label names source and destination
     core: Core
     ring: list[Buffer]
+    given: Site
     cursor: Buffer
     tally: Tally
     depth: int
@@ -125,7 +128,7 @@ class Placement:
         ring = self.ring = [Buffer(self, start, nbytes) for start, nbytes in spans]
         for buffer, follower in zip(ring, ring[1:] + ring[:1], strict=True):
             buffer.next = follower
-        self.cursor, self.pool, self.tally = ring[0], pool, pipe.tally(self.position)
+        self.cursor, self.pool, self.tally, self.given = ring[0], pool, pipe.tally(self.position), site
         self.line.clear()
         self.plain = self.depth > 0 and not self.inert and pool is None
         if self.events is not None and not self.inert:

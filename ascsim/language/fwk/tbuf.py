@@ -9,6 +9,7 @@ from ...hw.findings import Site, author
 from ..core import ir_value
 from ..core.dtype import DataType
 from ..core.enums import TPosition
+from ..core.made import remember
 from ..core.place import element_type, report
 from ..core.place import place as place_at
 from ..core.tensor import LocalTensor, _tensor
@@ -102,6 +103,7 @@ class TBuf(TQueBind):
         if nbytes > rest:
             self._too_long(buffer, dtype, nbytes, offset, operation, site)
         where = place_at(self.core, self.position, dtype, buffer.start + offset, nbytes)
+        remember(self.core, where, site)
         return _tensor(where, buffer.lease)
 
     def _too_long(self, buffer: Buffer, dtype: DataType, nbytes: int, offset: int, operation: str, site: Site) -> None:

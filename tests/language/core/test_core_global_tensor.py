@@ -228,4 +228,4 @@ def test_a_copy_past_the_end_of_an_allocated_tensor_names_its_size():
 
     (found,) = launch(body, ARRAY, checks=Checks.collect()).findings
     assert found.code == "OOB_BUF"
-    assert "reaches 32 bytes past its tensor (32 bytes at byte 0 of UB)" in found.message
+    assert "reaches 32 bytes past its tensor (8 elements of float32, bytes [0:32) of UB, made at test_core_" in found.message
