@@ -140,7 +140,7 @@ class MatmulObject:
             )
             bias = None if self.bias_type is None else tiling_rules.matrix(self.bias_type)
             quant, sparse = isinstance(self.factor, GlobalTensor), self.index is not None
-            product = tiling_rules.Product(a, b, bias, quant, sparse)
+            product = tiling_rules.Product(a, b, bias, quant, sparse, tiling_rules.matrix(self.c))
             cut = check_tiling(operation, self.tiling, product, core.device.soc, self.mdl)
             if self.config.iterate_order is not IterateOrder.UNDEF:
                 cut = cut._replace(iterate_order=int(self.config.iterate_order))
@@ -220,10 +220,11 @@ class MatmulObject:
         sizes = self.sizes
         if nz:
             pitch = align_up(sizes.org_m, SIDE)
-            if sizes.n % SIDE and not split:
-                rule = f"a multiple of {SIDE} where C lies in fractals"
+            wide = 8 if split else max(SIDE, c0_of(self.c.dtype))
+            if sizes.n % wide:
+                rule = f"a multiple of {wide} where C lies in fractals"
                 raise ArgumentValueError(
-                    operation, operand="n", value=sizes.n, rule=rule, nearest=align_up(sizes.n, SIDE)
+                    operation, operand="n", value=sizes.n, rule=rule, nearest=align_up(sizes.n, wide)
                 )
         else:
             pitch = sizes.org_kc or sizes.org_n

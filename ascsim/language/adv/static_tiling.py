@@ -44,7 +44,10 @@ def get_matmul_api_tiling(*args: Any, **kwargs: Any) -> MatmulApiStaticTiling:
         raise ArgumentValueError(NAME, operand="l1_size", value=l1, rule=rule, nearest=space.l1)
     bias = given["bias_type"] or given["c_type"]
     product = Product(
-        matrix(given["a_type"]), matrix(given["b_type"]), matrix(bias) if config.enable_set_bias else None
+        matrix(given["a_type"]),
+        matrix(given["b_type"]),
+        matrix(bias) if config.enable_set_bias else None,
+        c=matrix(given["c_type"]),
     )
     tiling = MatmulApiStaticTiling()
     tiling.cfg = config

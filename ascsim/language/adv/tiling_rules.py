@@ -46,6 +46,7 @@ class Product(NamedTuple):
     bias: Matrix | None = None
     quant_vector: bool = False  # results are scaled by column
     sparse: bool = False  # two of four elements of B along K are kept, and an index of two bits each
+    c: Matrix | None = None  # what its layout asks for; None: nothing
 
     @property
     def k_least(self) -> int:
@@ -66,8 +67,9 @@ class Product(NamedTuple):
 
     @property
     def n_least(self) -> int:
-        """What base_n has to be a multiple of."""
-        return max(SIDE, self.b.c0) if self.b.is_nz and not self.b.is_trans else SIDE
+        """What base_n has to be a multiple of: the columns of fractals of B, if it is stored so, and of C."""
+        stored = self.b.c0 if self.b.is_nz and not self.b.is_trans else SIDE
+        return max(SIDE, stored, self.c.c0 if self.c is not None and self.c.is_nz else SIDE)
 
     def a1(self, base_m: int, base_k: int) -> int:
         """Bytes of a block of A in L1."""

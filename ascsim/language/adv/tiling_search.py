@@ -104,12 +104,14 @@ def _inputs(problem: Problem) -> Iterator[Breach]:
         if size > most:
             yield Breach(axis, size, f"at most {most}, the matrix of set_org_shape", most)
     m, n, k_a, k_b = problem.whole
-    sides = (
+    sides = [
         (product.a, "m", m, SIDE),
         (product.a, "k_a", k_a, product.a.c0),
         (product.b, "n", n, SIDE),
         (product.b, "k_b", k_b, product.b.c0),
-    )
+    ]
+    if product.c is not None:
+        sides.append((product.c, "n", n, product.c.c0))
     for matrix, name, size, step in sides:
         if matrix.is_nz and size % step:
             yield Breach(name, size, f"a multiple of {step}, for the NZ layout", align_up(size, step))
@@ -125,6 +127,7 @@ def _steps(problem: Problem) -> tuple[int, int, int]:
     """What a core's part is a multiple of, unless it is all there is."""
     a, b = problem.product.a, problem.product.b
     plain = (max(SIDE, a.c0) if a.is_trans else SIDE, SIDE if b.is_trans else max(SIDE, b.c0), problem.product.k_whole)
+    plain = plain[0], max(plain[1], problem.product.n_least), plain[2]
     m, n, k = (lcm(step, wish) for step, wish in zip(plain, problem.align, strict=True))
     return m, n, k
 
@@ -227,9 +230,9 @@ def _blocks(problem: Problem, part: Part) -> Iterator[Block]:
         low_k = max(low_k, align_up(part.k, units[2]))
     top_k = min(problem.base[2].high, max(align_up(part.k, units[2]), low_k))
     least_c = ACCUMULATOR * (2 if problem.outer else 1)
-    for m in _even(part.m, SIDE, problem.lowest(0), min(most_m, space.l0a // (low_k * size_a))):
+    for m in _even(part.m, units[0], problem.lowest(0), min(most_m, space.l0a // (low_k * size_a))):
         columns = min(most_n, space.l0c // (m * least_c), space.l0b // (low_k * size_b))
-        for n in _even(part.n, SIDE, problem.lowest(1), columns):
+        for n in _even(part.n, units[1], problem.lowest(1), columns):
             count_m, count_n = -(-part.m // m), -(-part.n // n)
             bytes_c = m * n * ACCUMULATOR
             db_l0c = 2 if 2 * bytes_c <= space.l0c and (count_m * count_n > 1 or problem.outer) else 1

@@ -78,6 +78,7 @@ class MatmulApiTilingBase:
         self._soc = arg0.soc
         self._a = self._b = Matrix(float32)
         self._bias = Matrix(float32)
+        self._c: Matrix | None = None
         self._is_bias = False
         self._shape: tuple[int, int, int] | None = None
         self._whole: tuple[int, int, int, int] | None = None
@@ -137,10 +138,11 @@ class MatmulApiTilingBase:
         return 0
 
     def set_c_type(self, pos: Any, type: Any, data_type: Any) -> int:
-        """The same of C. It does not change a tiling: L0C holds 4 bytes an element whatever C is."""
+        """The same of C. Only NZ changes a tiling: base_n is a multiple of the columns of a fractal, 32 for 8 bits."""
         self._member(TPosition, pos, "set_c_type", "pos")
-        self._member(CubeFormat, type, "set_c_type", "type")
-        self._member(DataType, data_type, "set_c_type", "data_type")
+        layout = self._member(CubeFormat, type, "set_c_type", "type")
+        kind = _TYPES.get(self._member(DataType, data_type, "set_c_type", "data_type"))
+        self._c = None if kind is None else Matrix(kind, is_nz=layout is CubeFormat.NZ)
         return 0
 
     def set_bias_type(self, pos: Any, type: Any, data_type: Any) -> int:
@@ -352,7 +354,7 @@ class MatmulApiTilingBase:
         ]
         bias = self._bias if self._is_bias else None
         return Problem(
-            Product(self._a, self._b, bias, self._quant_vector, self._sparse),
+            Product(self._a, self._b, bias, self._quant_vector, self._sparse, self._c),
             self._room,
             (m, n, k),
             whole,

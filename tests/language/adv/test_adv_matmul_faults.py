@@ -141,6 +141,17 @@ def test_impossible_tilings(fields: dict[str, int], words: str) -> None:
         launch(calls(whole), **fields)
 
 
+def test_bytes_in_fractals_are_32_columns_wide() -> None:
+    """So are the blocks of C, or the last fractal of one and the first of the next would share a column."""
+    types = (BYTE, BYTE, kind("int8", format=NZ), kind("int32"))
+    scaled = calls(lambda mm, *_: mm.set_quant_scalar(0x3F800000), whole)
+    with refused(asc.ArgumentValueError, "tiling.base_n = 16", "a multiple of 32"):
+        launch(scaled, c=types, base_k=32)
+    half = calls(lambda mm, *_: (mm.set_quant_scalar(0x3F800000), mm.set_tail(-1, 16)), whole)
+    with refused(asc.ArgumentValueError, "n = 16", "a multiple of 32 where C lies in fractals"):
+        launch(half, c=types, base_n=32, base_k=32)
+
+
 FOUND = {
     "a of another type": (alone(lambda mm, a, b, bias, c: mm.set_tensor_a(c)), "BAD_DTYPE", "tensor has type float32"),
     "a elsewhere": (

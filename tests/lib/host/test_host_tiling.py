@@ -307,6 +307,26 @@ def test_int8_blocks_as_wide_as_the_columns_they_are_loaded_in() -> None:
         assert tiling is None or (broken(case, tiling) == [] and tiling["base_n"] == case.base[1])
 
 
+def test_blocks_are_whole_columns_of_fractals_of_a_matrix_in_nz() -> None:
+    """32 bytes wide: 32 of int8, of a B as [K, N], of an A as [K, M] and of C. 48 are none."""
+    for nz in "abc":
+        made = host.MatmulApiTiling(host.get_ascendc_platform())
+        made.set_a_type(GM, NZ if nz == "a" else ND, TYPES["int8"], nz == "a")
+        made.set_b_type(GM, NZ if nz == "b" else ND, TYPES["int8"])
+        made.set_c_type(GM, NZ if nz == "c" else ND, TYPES["int8"])
+        made.set_org_shape(480, 480, 512)
+        made.set_shape(480, 480, 512)
+        made.set_split_range(48, 48)
+        found = tiling_of(made)
+        across = "base_m" if nz == "a" else "base_n"
+        assert found[across] == 32
+        assert made.set_split_range(-1, -1, -1, 48, 48) == 0
+        assert f"{across} = 48: no tiling; rule: a multiple of 32" in reason(made)
+    made.set_org_shape(480, 488, 512)
+    made.set_shape(480, 488, 512)
+    assert "n = 488: no tiling; rule: a multiple of 32, for the NZ layout" in reason(made)
+
+
 def test_loads_of_a_matrix_stored_across_are_whole_columns() -> None:
     """Blocks of 16 int8 along M end inside a column of 32: MDL brings them one by one. In NZ format there are none."""
     assert tiling_of(tiler(Case(128, 39, 29, "int8", True, True, base=(16, 32, 64))))["step_m"] == 1
