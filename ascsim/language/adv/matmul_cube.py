@@ -37,7 +37,7 @@ class Cube(CopyOut):
         self.flags: dict[Any, Any] = {}
         self.layouts: dict[Any, Layout] = {}
         self.layout: Layout | None = None
-        self.start, self.room = pipe._span("L1", self, "register_matmul", site).top, 0
+        self.start = self.room = 0  # the last piece of L1 taken: first byte, bytes
         self.half = 0
         self.owner: Any = None  # the object that is in the middle of a round
         self.copies_up = [False, False]  # FIX_M, by buffer of L0C
@@ -63,17 +63,24 @@ class Cube(CopyOut):
         found = self.layouts.get(key)
         if found is None:
             self.drain(site)
-            numbers = iter(range(8))
-            found = Layout(self.core, self.start, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
-            need = found.end - self.start - self.room
-            if need > 0:
-                self.pipe._take(self, "L1", 1, align_up(need, 32), "register_matmul", site)
-                self.room += align_up(need, 32)
+            found = self._lay(cut, kinds)
+            if found.end > self.start + self.room:
+                top = self.pipe._span("L1", self, "register_matmul", site).top
+                if top != self.start + self.room:  # the author has taken what lies behind it
+                    self.start, self.room = top, 0
+                    found = self._lay(cut, kinds)
+                need = align_up(found.end - self.start - self.room, 32)
+                self.pipe._take(self, "L1", 1, need, "register_matmul", site)
+                self.room += need
             self.layouts[key] = found
         elif found is not self.layout:
             self.drain(site)
         self.layout = found
         return found
+
+    def _lay(self, cut: Cut, kinds: Kinds) -> Layout:
+        numbers = iter(range(8))
+        return Layout(self.core, self.start, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
 
     def drain(self, site: Site) -> None:
         """Take down every flag that is still up; nothing is kept in L1."""

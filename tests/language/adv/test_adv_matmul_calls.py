@@ -335,6 +335,32 @@ def test_operands_and_results_in_memories_of_the_cube_core() -> None:
     np.testing.assert_array_equal(c, expected)
 
 
+def test_the_rest_of_l1_goes_to_what_the_library_brings() -> None:
+    """A in the author's L1, from byte 0; B, the bias, and after another tiling a wider B too, lie behind it."""
+    a, b, bias, expected = halves(32, 64)
+
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        wide = tiling(32, 64, 32, (32, 64, 32))
+        for part, tile in enumerate((tiling(32, 64, 32, (16, 16, 16)), wide)):
+            queue = asc.TQue(asc.TPosition.A1, 1)
+            asc.get_tpipe_ptr().init_buffer(que=queue, num=1, len=2048)
+            tensor = queue.alloc_tensor(asc.float16)
+            asc.data_copy(tensor, a, 1024)
+            queue.enque(tensor)
+            tensor = queue.deque(asc.float16)
+            mm.init(tile)
+            operands(mm, tensor, b, bias)
+            mm.iterate_all(c[part * 2048 :])
+            mm.end()
+            queue.free_tensor(tensor)
+
+    c = np.zeros((2, 32, 64), np.float32)
+    in_l1 = kind("float16", format=NZ, position=asc.TPosition.A1)
+    with asc.settings(checks=asc.Checks.strict()):
+        run(how(calls, a=in_l1), tiling(32, 64, 32, (16, 16, 16)), fractals(a, 16), b, bias, c, cube=True)
+    np.testing.assert_array_equal(c, [expected, expected])
+
+
 NORMAL, BSNGD, SBNGD, BNGS1S2 = (getattr(asc.LayoutMode, name) for name in ("NORMAL", "BSNGD", "SBNGD", "BNGS1S2"))
 
 
