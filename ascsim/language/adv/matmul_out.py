@@ -9,16 +9,17 @@ from ...hw.core import PLAIN_STORE, Core
 from ...hw.findings import Site
 from ...hw.global_memory import GlobalArray
 from ...hw.instruction import Plan
-from ..core.dtype import uint64
+from ..core.dtype import uint32, uint64
 from ..core.enums import TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import Place, place
 from ..core.tensor import LocalTensor
-from ..fractals import SIDE, align_up, c0_of
+from ..fractals import BLOCK, SIDE, align_up, c0_of
 from ..l0c import Move, Steps, steps_of
 from ..paths import past_buffer
 from . import matmul_moves as moves
 from .matmul_buffers import Layout
+from .matmul_moves import Stored
 from .matmul_product import InGm, Product, Target
 from .tiling_rules import Cut
 
@@ -119,10 +120,16 @@ class CopyOut:
             core.wait_flag(self.flag("FIX_MTE2"), site)
             self.factors_up = False
         at = source.at + ni * layout.cut.base_n * 8
-        there = place(core, TPosition.A1, uint64, layout.factors, n * 8)
+        nbytes = align_up(n * 8, BLOCK)
+        there = place(core, TPosition.A1, uint64, layout.factors, nbytes)
         plan = layout.plans.get(("factors", n, at & 511))
         if plan is None:
-            plan = layout.plans["factors", n, at & 511] = moves.contiguous(core, there, n * 8, at, site)
+            if n % SIDE:  # words of 32 bits as a row of a matrix: its last block is filled up
+                words = Stored(place(core, TPosition.A1, uint32, layout.factors, nbytes), BLOCK)
+                plan = moves.from_rows(core, words, 1, 2 * n, 2 * n, site)
+            else:
+                plan = moves.contiguous(core, there, nbytes, at, site)
+            layout.plans["factors", n, at & 511] = plan
         self.send(plan, source.tensor, at, site)
         flag = self.flag("MTE2_FIX")
         core.set_flag(flag, site)

@@ -137,8 +137,8 @@ HALF, SIGNED = 0x3F000000, 0x3E800000 | 1 << 46 | 3 << 37
      ("float32", "bfloat16", None)],
 )  # fmt: skip
 def test_results_of_other_types(dtype: str, to: str, word: int | None) -> None:
-    """By one factor, and by one a column, whose columns are cut into blocks."""
-    m, n, k = 20, 40, 32
+    """By one factor, and by one a column, whose columns are cut into blocks, the last of 7."""
+    m, n, k = 20, 39, 32
     a, b = numbers(RNG, (m, k), dtype), numbers(RNG, (k, n), dtype)
     sums = a.astype(np.float64) @ b.astype(np.float64)
     words = np.full(n, 0 if word is None else word, np.uint64)
