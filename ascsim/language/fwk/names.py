@@ -7,18 +7,54 @@ from types import CodeType
 
 from ...hw.findings import Site, place
 
+_TURNS = {"ROT_TWO": 1, "ROT_THREE": 2}  # how far down the top of the stack goes
+
 
 def assigned_name(site: Site) -> str:
-    """The variable or attribute to which the value of the call at `site` is assigned; "" if it is not."""
+    """The variable or attribute to which the value of the call at `site` is assigned, alone or as one of several
+    (`a, b = A(), B()`); "" if it is not.
+
+    Follows the value down the stack: `above` counts the values that lie on it.
+    """
     code, offset = site
     if not isinstance(code, CodeType):
         return ""
-    after = [step for step in dis.get_instructions(code) if step.offset > offset][:2]
-    names = [str(step.argval[0] if isinstance(step.argval, tuple) else step.argval) for step in after]
-    if after and after[0].opname.startswith("STORE_"):
-        return names[0]
-    if len(after) == 2 and after[1].opname == "STORE_ATTR":
-        return f"{names[0]}.{names[1]}"
+    above, loaded, built = 0, "", 0
+    for step in dis.get_instructions(code):
+        name, count = step.opname, step.arg or 0
+        if step.offset <= offset:
+            continue
+        if built and name != "UNPACK_SEQUENCE":
+            return ""
+        if name == "STORE_ATTR":
+            if above == 1:
+                return f"{loaded}.{step.argval}"
+            above -= 2
+        elif name.startswith("STORE_"):
+            for target in step.argval if isinstance(step.argval, tuple) else (step.argval,):
+                if above == 0:
+                    return str(target)
+                above -= 1
+        elif name == "SWAP" or name in _TURNS:
+            last = _TURNS.get(name, count - 1)
+            if above == 0:
+                above = last
+            elif name != "SWAP":
+                above -= above <= last
+            elif above == last:
+                above = 0
+        elif name == "BUILD_TUPLE" and above < count:
+            built = count
+        elif name == "UNPACK_SEQUENCE" and count == built:
+            above, built = count - 1 - above, 0
+        elif step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            return ""
+        elif name not in ("NOP", "EXTENDED_ARG"):
+            effect = dis.stack_effect(step.opcode, step.arg)
+            if above < 1 - effect:  # what it takes for the one value that it leaves
+                return ""
+            above += effect
+            loaded = str(step.argval)
     return ""
 
 

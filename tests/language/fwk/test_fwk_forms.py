@@ -138,7 +138,13 @@ def test_names_in_reports():
         holder.queue = TQue(P.VECOUT, 1)
         plain = TQue(P.VECIN, 1)
         listed = [TQueBind(P.VECIN, P.VECOUT, 1)]  # in a list
+        first, second = TQue(P.VECIN, 1), TQue(P.VECOUT, 1)
+        one, two, three, four = TQue(P.VECIN, 1), TQue(P.VECOUT, 1), TBuf(P.VECCALC), TBuf(P.VECIN)
+        nested, (inner, _) = TQue(P.VECIN, 1), (TQue(P.VECOUT, 1), 0)
         assert plain.label == "plain (VECIN)"
+        assert [q.label for q in (first, second)] == ["first (VECIN)", "second (VECOUT)"]
+        assert [q.label.split()[0] for q in (one, two, three, four)] == ["one", "two", "three", "four"]
+        assert [q.label.split()[0] for q in (nested, inner)] == ["nested", "TQue"]
         assert holder.queue.label == "holder.queue (VECOUT)"
         assert listed[0].label == f"TQueBind of {line_of('in a list', __file__)} (VECIN -> VECOUT)"
 
