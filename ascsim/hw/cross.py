@@ -115,7 +115,7 @@ class Cross(CrossRules):
                 operation="cross_core_set_flag",
             )
         if counter.mode not in (None, mode) and not self._settled(core, counter, number, own):
-            self.mixed(core.name, number, mode, counter.mode, site)
+            self.mixed(core.name, number, mode, counter.mode, before and before[2], site)
         if counter.mode != mode:
             counter.mode, counter.key, counter.targets, counter.own_sets, counter.own_waits = mode, key, targets, 0, 0
         counter.own_sets += 1
@@ -143,8 +143,8 @@ class Cross(CrossRules):
         counter = self.counter(serial, number)
         waited = token.known.get(mark(serial, number), (0,))[0]  # waits known to have happened before this set
         if counter.token_mode not in (None, mode) and waited < counter.pushed:
-            self.mixed(self.device.core_name(serial), number, mode, counter.token_mode, site)
-        counter.token_mode = mode
+            self.mixed(self.device.core_name(serial), number, mode, counter.token_mode, counter.token_site, site)
+        counter.token_mode, counter.token_site = mode, site
         counter.pushed += 1
         counter.tokens.append(token)
         needed = counter.pushed - CROSS_LIMIT

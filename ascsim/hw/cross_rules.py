@@ -34,7 +34,8 @@ class CrossRules(Meetings):
         """The id as the hardware takes it; ids that are not the author's are reported."""
         if not 0 <= number < CROSS_IDS:
             cut = number & (CROSS_IDS - 1)
-            text = f"{operation}: flag = {number} is cut to {cut}; rule: 0 to 15; nearest legal value: {cut}"
+            what = f"flag = {number} of {core.name}, {place(site)}, is cut to {cut}"
+            text = f"{operation}: {what}; rule: 0 to 15; nearest legal value: {cut}"
             core.report("XFLAG_BAD_ID", text, site, operation=operation)
             number = cut
         self.by_author.setdefault(number, site)
@@ -53,7 +54,7 @@ class CrossRules(Meetings):
             operation, numbers, since = self.kept[number]
             core.report(
                 "XFLAG_RESERVED_ID",
-                f"flag {number} ({place(site)}) belongs to {operation} ({place(since)}), "
+                f"flag {number} of {core.name} ({place(site)}) belongs to {operation} ({place(since)}), "
                 f"which uses {numbers[0]} to {numbers[-1]}",
                 site,
                 operation="cross_core_set_flag",
@@ -63,19 +64,20 @@ class CrossRules(Meetings):
         device = self.device
         if not device.has_scheduler or (mode != 0 and not device.mix):
             needs = "a MIX kernel type" if mode == 0 else "MIX_AIC_1_1 or MIX_AIC_1_2"
-            text = f"{operation}: mode {mode} needs {needs}; this launch is {device.kernel_type_name}"
+            what = f"mode {mode} on {core.name}, {place(site)}, needs {needs}"
+            text = f"{operation}: {what}; this launch is {device.kernel_type_name}"
             core.report("XFLAG_KERNEL_TYPE", text, site, operation=operation)
         cores, there = device.blocks * getattr(device, core.kind), getattr(device.soc, core.kind)
         if mode == 0 and cores > there:
-            text = f"{operation}: {cores} {core.kind} cores meet, the chip has {there}; they may wait for ever"
-            core.report("XFLAG_TOO_MANY_BLOCKS", text, site, operation=operation)
+            text = f"{cores} {core.kind} cores meet at {place(site)}, the chip has {there}; they may wait for ever"
+            core.report("XFLAG_TOO_MANY_BLOCKS", f"{operation}: {text}", site, operation=operation)
 
-    def mixed(self, name: str, number: int, mode: int, former: int | None, site: Site) -> None:
+    def mixed(self, name: str, number: int, mode: int, former: int | None, since: Site | None, site: Site) -> None:
         text = (
             f"flag {number} of {name} is used in mode {mode} ({place(site)}) before its sets and waits in mode "
-            f"{former} are known to be done"
+            f"{former} are known to be done (last set: {place(since)})"
         )
-        self.device.report(Finding("XFLAG_MODE_MIX", text, name, "cross_core_set_flag", (site,)))
+        self.device.report(Finding("XFLAG_MODE_MIX", text, name, "cross_core_set_flag", (since, site)))
 
     def missing(self, number: int) -> str:
         """The rounds of a flag that have begun, with who has reported and who has not."""

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 TIMEOUT = "on the device this ends as an AI-core timeout (error 507014 or 507018)"
 
 
-def _raise(
+def stuck(
     core: Core, kind: str, text: str, site: Site | None, operation: str = "wait_flag", at_end: bool = False
 ) -> NoReturn:
-    text = f"DEADLOCK ({kind}) on {core.name}: {text}; {TIMEOUT}"
-    core.device.report_deadlock(core, text, site, operation, at_end)
+    """Report that a core can never go on: why, where its pipes stand, and what the device makes of it."""
+    whole = "; ".join(part for part in (text, describe(core), TIMEOUT) if part)
+    core.device.report_deadlock(core, f"DEADLOCK ({kind}) on {core.name}: {whole}", site, operation, at_end)
 
 
 def waiting(core: Core, pipe: Pipe) -> tuple[Flag | None, str]:
@@ -80,17 +81,17 @@ def scalar(core: Core, flag: Flag, site: Site) -> NoReturn:
     at = queued_set(core, flag)
     if at is None:
         text = f"S waits for {flag.name} ({place(site)}) before the program has issued its set"
-        _raise(core, "scalar", text, site)
+        stuck(core, "scalar", text, site)
     _, why = kind_of(core, "scalar")
-    text = f"S waits for {flag.name} ({place(site)}), whose set ({place(at)}) is stuck: {why}; {describe(core)}"
-    _raise(core, "cycle", text, site)
+    text = f"S waits for {flag.name} ({place(site)}), whose set ({place(at)}) is stuck: {why}"
+    stuck(core, "cycle", text, site)
 
 
 def scalar_all(core: Core, site: Site | None) -> NoReturn:
     """The scalar unit waits for all pipes, one of which stands at a wait."""
     kind, why = kind_of(core, "scalar")
-    text = f"S waits at {place(site)} until every pipe has drained, but {why}; {describe(core)}"
-    _raise(core, kind, text, site, "pipe_barrier")
+    text = f"S waits at {place(site)} until every pipe has drained, but {why}"
+    stuck(core, kind, text, site, "pipe_barrier")
 
 
 def ordered_scalar(core: Core, access: Access, me: Access) -> NoReturn:
@@ -100,16 +101,16 @@ def ordered_scalar(core: Core, access: Access, me: Access) -> NoReturn:
         f"S stands at {access[3].name} ({place(access[2])}), which automatic synchronisation makes wait for "
         f"{me[3].name} ({place(me[2])}, {me[3].pipe.name}); that one waits for a set that S issues later"
     )
-    _raise(core, "scalar", text, access[2], access[3].name)
+    stuck(core, "scalar", text, access[2], access[3].name)
 
 
 def queue_full(core: Core, pipe: Pipe, depth: int, site: Site | None) -> NoReturn:
     """The scalar unit cannot issue: the queue of a parked pipe is full."""
-    _raise(
+    stuck(
         core,
         "queue_full",
         f"S stalls at {place(site)}: the queue of {pipe.name} holds its {many(depth, 'entry')} behind the wait for "
-        f"{waiting(core, pipe)[1]}; {describe(core)}",
+        f"{waiting(core, pipe)[1]}",
         site,
     )
 
@@ -120,7 +121,7 @@ def at_end(core: Core) -> None:
         return
     kind, why = kind_of(core, "no_set")
     queue = next(pipe.parked for pipe in core.slots if pipe.parked is not None)
-    _raise(core, kind, f"the kernel has ended, but {why}; {describe(core)}", queue[0][2], at_end=True)
+    stuck(core, kind, f"the kernel has ended, but {why}", queue[0][2], at_end=True)
 
 
 def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]) -> BaseException:

@@ -94,13 +94,14 @@ class Counter:
 
     __slots__ = (
         *("key", "last_report", "last_set", "mode", "own_sets", "own_waits", "pushed", "targets", "token_mode"),
-        *("tokens", "waits"),
+        *("token_site", "tokens", "waits"),
     )
 
     def __init__(self) -> None:
         self.tokens: deque[Token] = deque()  # not yet waited for
         self.pushed = self.waits = 0
         self.token_mode: int | None = None  # of the last token
+        self.token_site: Site | None = None
         # Of this core's own reports: the last one's pipe, number and line, and since its mode is in use the round's
         # key, the cores it raises, sets and waits.
         self.last_report: tuple[Pipe, int, Site] | None = None

@@ -49,7 +49,7 @@ def local(core: Core, earlier: Access, me: Access, cell: Cell, code: str) -> Clo
         common = sorted(set(common))
         name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
         where = f"{region.memory.name} {name}{show_runs(common, base)}"
-        finding(core, earlier, me, code, where)
+        finding(core, earlier, me, code, where, _queue(core, earlier, me, code, region.memory.name, common[0]))
     return me[6]
 
 
@@ -107,7 +107,7 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
         )
     message = (
         f"{code} on GM {array.name}[{a}:{b}): {core.name}: {me[3].name}, {second} ({_pipe(core, me)}) {verb} what "
-        f"{other}: {earlier[3].name}, {first} {was}; nothing orders the two cores"
+        f"{other}: {earlier[3].name}, {first} ({pipe}) {was}; nothing orders the two cores"
         f"{'' if changed else ', though the bytes stay the same'}. Needs {cure}{tail}"
     )
     sites = earlier[2], me[2]
@@ -177,11 +177,11 @@ def same_pipe(earlier: Access, me: Access, code: str) -> str:
     return f"NO_BARRIER_{code}" if earlier[1] == me[1] else code
 
 
-def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> None:
-    """Report two accesses of one core that nothing orders."""
+def finding(core: Core, earlier: Access, me: Access, code: str, where: str, queue: str = "") -> None:
+    """Report two accesses of one core that nothing orders. `queue`: how a queue would order them, in words."""
     verb, was = VERB[code.rpartition("_")[2]]
     first, second = place(earlier[2]), place(me[2])
-    cure = remedy(core, earlier, me, code, first, second)
+    cure = remedy(core, earlier, me, first, second) + queue
     message = (
         f"{code} on {where} ({core.name}): {me[3].name}, {second} ({_pipe(core, me)}) {verb} what {earlier[3].name}, "
         f"{first} ({_pipe(core, earlier)}) {was}; nothing orders them. Needs {cure}."
@@ -196,17 +196,29 @@ def finding(core: Core, earlier: Access, me: Access, code: str, where: str) -> N
     core.device.report(Finding(code, message, core.name, me[3].name, (earlier[2], me[2]), remedy=cure))
 
 
-def remedy(core: Core, earlier: Access, me: Access, code: str, first: str, second: str) -> str:
+def remedy(core: Core, earlier: Access, me: Access, first: str, second: str) -> str:
     """The calls that order the two, and where."""
     a, b = core.slots[earlier[1]].name, core.slots[me[1]].name
     if a == b:
         return f"pipe_barrier(PIPE_{a}) {_between(first, second)}"
     if f"{a}_{b}" not in EVENT_NUMBER:
         return f"pipe_barrier(PIPE_ALL) {_between(first, second)}"
-    queue = core.state.get("tpipe")
-    first_pipe, then = (b, a) if code.endswith("WAR") else (a, b)  # a queue holds its buffer until the reader frees it
-    other = f", or a queue {first_pipe} -> {then} for this buffer" if queue is not None else ""
-    return f"set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line {_line(second)}{other}"
+    return f"set_flag(HardEvent.{a}_{b}, id) after line {_line(first)} and wait_flag before line {_line(second)}"
+
+
+def _queue(core: Core, earlier: Access, me: Access, code: str, memory: str, common: tuple[int, int]) -> str:
+    """Under a TPipe: the queue that would order the two, and what the buffer's own queue orders instead."""
+    a, b = core.slots[earlier[1]].name, core.slots[me[1]].name
+    pipe = core.state.get("tpipe")
+    if pipe is None or a == b or f"{a}_{b}" not in EVENT_NUMBER:
+        return ""
+    first, then = (b, a) if code.endswith("WAR") else (a, b)  # a queue holds its buffer until the reader frees it
+    text = f", or a queue {first} -> {then} for this buffer"
+    label, *ordered = pipe.ordered(memory, *common)
+    strange = [name for name in (b, a) if name not in ordered]
+    if ordered and strange:
+        text += f" (hint queue position: {label} orders {' with '.join(ordered)}, but {strange[0]} uses its tensor)"
+    return text
 
 
 def _between(first: str, second: str) -> str:

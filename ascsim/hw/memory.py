@@ -16,6 +16,7 @@ from .partition import Cell, Partition
 UNDEFINED = 0xFF
 # A piece of a footprint: first byte and ((count, stride in bytes), ...); the innermost dimension has stride 1.
 Piece = tuple[int, tuple[tuple[int, int], ...]]
+Runs = list[tuple[int, int]]  # of bytes, [start, end)
 
 
 class Region:
@@ -49,6 +50,10 @@ class Region:
         for view in self.views(out):
             view[...] = True
         return out
+
+    def runs(self) -> list[tuple[int, int]]:
+        """The region's bytes as runs [start, end)."""
+        return runs_of(self.mask())
 
     def meets(self, other: Region) -> bool:
         """Whether the bounding boxes of two regions of one memory overlap."""
@@ -119,6 +124,12 @@ def runs_of(mask: np.ndarray) -> list[tuple[int, int]]:
     """Runs [start, end) of the True bytes of a mask."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def show_meeting(one: tuple[str, Runs], other: tuple[str, Runs], common: Runs) -> str:
+    """Two operands in UB, each a name and its bytes, and the bytes that they share."""
+    both = " and ".join(f"{name} bytes {show_runs(runs)}" for name, runs in (one, other))
+    return f"{both} of UB meet in bytes {show_runs(common)}"
 
 
 def show_runs(runs: list[tuple[int, int]], base: int = 0) -> str:

@@ -7,11 +7,13 @@ by the next, except where repeats are added up in one place. Pages: general rule
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ..hw.core import Core
 from ..hw.findings import Site
-from ..hw.memory import Region, last_byte, overlap, show_runs
+from ..hw.memory import Region, Runs, last_byte, overlap, show_meeting
 from .core.place import Place, report
 from .masks import Work, runs_of
 from .operand import BLOCK, Part, Strided, parts
@@ -60,7 +62,7 @@ def apart(core: Core, write: Region, reads: Sequence[Region], operation: str, si
     for read in reads:
         common = overlap(write, read) if write.meets(read) else []
         if common:
-            text = f"dst and a source meet in bytes {show_runs(common)} of UB; rule: they lie apart"
+            text = f"{show_meeting(('dst', write.runs()), ('source', read.runs()), common)}; rule: they lie apart"
             report(core, "OVERLAP_PARTIAL", text, site, operation)
 
 
@@ -80,6 +82,11 @@ def footprint(operand: Strided, i: int, step: Sequence[Part], base: int) -> int:
             bits = sum(bits << k * stride for k in range(count))  # no two meet: strides are whole blocks
         out |= bits << first - base
     return out
+
+
+def touched(steps: Sequence[int], base: int) -> Runs:
+    """The bytes of some repeats, each as `footprint` has them."""
+    return [(base + a, base + b) for a, b in runs_of(reduce(or_, steps))]
 
 
 def _extent(operand: Strided, i: int, whole: Sequence[Sequence[Part]]) -> tuple[int, int]:
@@ -111,11 +118,8 @@ def judged(core: Core, row: Row, ops: Sequence[Strided], works: Sequence[Work], 
                 rule = "the destination of a repeat is not a source of the next"
             else:
                 continue
-            runs = [(base + a, base + b) for a, b in runs_of(common)]
-            text = (
-                f"dst at byte {dst.place.start} and {src.name} at byte {src.place.start} of UB meet in bytes "
-                f"{show_runs(runs)} at repeat {number}; rule: {rule}"
-            )
+            both = ("dst", touched(writes, base)), (src.name, touched(reads, base))
+            text = f"{show_meeting(*both, touched([common], base))} at repeat {number}; rule: {rule}"
             report(core, code, text, site, row.name)
             break
 

@@ -152,7 +152,8 @@ def test_modes_need_kernel_types(kernel_type: int, mode: int, found: list[str]) 
 def test_sync_all_in_a_kernel_type_without_scheduler() -> None:
     with pytest.raises(SyncError) as caught:
         launched(lambda k: k.device.cross.sync_all(k.core, ("k", 1)), 1, AIV_ONLY, Checks())
-    assert str(caught.value) == ("XFLAG_KERNEL_TYPE: sync_all: mode 0 needs a MIX kernel type; this launch is AIV_ONLY")
+    what = "sync_all: mode 0 on aiv 0, k:1, needs a MIX kernel type; this launch is AIV_ONLY"
+    assert str(caught.value) == f"XFLAG_KERNEL_TYPE: {what}"
 
 
 @pytest.mark.parametrize(("blocks", "found"), [(48, []), (49, ["XFLAG_TOO_MANY_BLOCKS"])])

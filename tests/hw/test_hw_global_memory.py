@@ -119,7 +119,7 @@ def test_a_race_report_names_both_sites_and_the_cure() -> None:
     machine = two_writers((1, 2), bytes(32), Checks.collect())
     assert codes(machine) == ["GM_RACE_WW"]  # type: ignore[arg-type]
     assert machine.findings[0].message == (  # type: ignore[attr-defined]
-        "GM_RACE_WW on GM z[0:32): aiv 1: store, k:3 (MTE3) overwrites what aiv 0: store, k:3 writes; "
+        "GM_RACE_WW on GM z[0:32): aiv 1: store, k:3 (MTE3) overwrites what aiv 0: store, k:3 (MTE3) writes; "
         "nothing orders the two cores. Needs bytes of its own for each core at line 3, or turns: "
         "cross_core_set_flag on pipe MTE3 after it on aiv 0 and cross_core_wait_flag before it on aiv 1"
     )

@@ -11,7 +11,7 @@ from ...hw.core import Core
 from ...hw.current import core as current
 from ...hw.errors import ArgumentValueError
 from ...hw.events import EVENTS, SILENT, Flag
-from ...hw.findings import Site, author
+from ...hw.findings import Site, author, place
 from ..core.enums import HardEvent, MemDsbT, PipeID
 from ..core.ir_value import Int32
 from ..core.place import index, report, running
@@ -69,7 +69,8 @@ def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
         return
     if not 0 <= event_id <= 7:
         nearest = min(max(event_id, 0), 7)
-        text = f"event_id = {event_id} on {core.name}; rule: 0 to 7; nearest legal value: {nearest}"
+        what = f"event_id = {event_id} of {HardEvent(number).name} on {core.name}, {place(site)}"
+        text = f"{what}; rule: 0 to 7; nearest legal value: {nearest}"
         report(core, "FLAG_BAD_ID", text, site, operation)
         return
     first, second = EVENTS[number]
@@ -79,22 +80,24 @@ def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
         return
     name = HardEvent(number).name
     silent = core.device.mix and name in SILENT[core.kind]
-    text = f"event {name} does not exist on {core.kind} cores; the call does nothing"
+    what = f"event {name} does not exist on {core.kind} cores"
+    text = f"{name} id {event_id} on {core.name}, {place(site)}: {what}; the call does nothing"
     report(core, "FLAG_BAD_PAIR", text, site, operation, severity="note" if silent else "")
 
 
 def _guarded(core: Core, flag: Flag, operation: str, site: Site) -> None:
     """An id that is not the author's to use."""
+    what = f"{flag.name} on {core.name}, {place(site)}"
     if flag.holder:
-        text = f"{flag.name} on {core.name} belongs to {flag.holder}; take ids from alloc_event_id or fetch_event_id"
+        text = f"{what}: belongs to {flag.holder}; take ids from alloc_event_id or fetch_event_id"
         report(core, "FLAG_ID_CONFLICT", text, site, operation)
     elif core.state.get("tpipe") is not None:
         own = "under a TPipe ids come from alloc_event_id or fetch_event_id, a fixed one may collide"
-        text = f"{flag.name} on {core.name}: {own}"
+        text = f"{what}: {own}"
         report(core, "FLAG_RESERVED_ID", text, site, operation)
     else:
         kept = "ids 6 and 7 are kept by the system and by automatic synchronisation; use 0 to 5"
-        text = f"{flag.name} on {core.name}: {kept}"
+        text = f"{what}: {kept}"
         report(core, "FLAG_RESERVED_ID", text, site, operation)
 
 

@@ -117,6 +117,10 @@ class Buffer:
             return "never used"
         return f"{STATES[self.state]} since {CALLS[self.state]} at {place(self.site)}"
 
+    def origin(self) -> str:
+        """`que (VECIN), where it is OCCUPIED since alloc_tensor at k.py:12`; a TBuf has no states."""
+        return self.owner.label + (f", where it is {self.held()}" if self.owner.is_queue else "")
+
     def __str__(self) -> str:
         """The holder of an id, for reports about flags."""
         since = f" ({CALLS[self.state]} at {place(self.site)})" if self.site is not None else ""
@@ -153,7 +157,7 @@ class Gone:
             meets = other.start < mine.end and mine.start < other.end and other.owner.memory == mine.owner.memory
             if other.lease is not None and meets:
                 return f"; the bytes are now those of {other.owner.label}, {other.held()}"
-        return ""
+        return "; the bytes are nobody's now"
 
 
 class Tensors(list[LocalTensor]):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from ...hw.core import Core
 from ...hw.events import EVENT_NUMBER, EVENTS, IDS, RESERVED
-from ...hw.findings import Site
+from ...hw.findings import Site, place
 from ..core.enums import TPosition
 from ..core.place import MEMORY_OF, report
 
@@ -83,7 +83,7 @@ class Ids:
     is text or an object that gives it (a queue's buffer), made only when it is to be read.
     """
 
-    __slots__ = ("core", "event", "flags", "free", "real")
+    __slots__ = ("core", "event", "flags", "free", "real", "sites")
 
     def __init__(self, core: Core, event: int) -> None:
         self.core, self.event = core, event
@@ -91,6 +91,7 @@ class Ids:
         self.real = row is not None
         self.flags: Any = row if row is not None else [Spare(i) for i in range(IDS)]
         self.free = _ALL
+        self.sites: dict[int, Site] = {}  # where the author allocated an id
 
     @property
     def name(self) -> str:
@@ -116,6 +117,7 @@ class Ids:
         """The lowest free id, taken for the author."""
         flag = self.take("", operation, site)
         flag.guard = False
+        self.sites[flag.id] = site
         if self.real:
             flag.fetched = ()
         return int(flag.id)
@@ -145,10 +147,14 @@ class Ids:
         else:
             self.give(flag)
 
+    def _author(self, number: int) -> str:
+        return f"alloc_event_id at {place(self.sites[number])}" if number in self.sites else "alloc_event_id"
+
     def _exhausted(self, operation: str, site: Site) -> NoReturn:
         flags = [self.flags[i] for i in range(IDS)]
-        holders = ", ".join(f"{flag.id}: {flag.holder or 'alloc_event_id'}" for flag in flags)
-        text = f"all {IDS} ids of {self.name} are taken ({holders}); rule: at most {IDS} at once, queues included"
+        holders = ", ".join(f"{flag.id}: {flag.holder or self._author(flag.id)}" for flag in flags)
+        what = f"all {IDS} ids of {self.name} on {self.core.name} are taken at {place(site)}"
+        text = f"{what} ({holders}); rule: at most {IDS} at once, queues included"
         fault(self.core, "EVENT_EXHAUSTED", text, site, operation)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...hw.core import Core
-from ...hw.deadlock import TIMEOUT
+from ...hw.deadlock import stuck
 from ...hw.errors import ArgumentTypeError
 from ...hw.events import IDS
 from ...hw.findings import Site, many, place
@@ -48,7 +47,7 @@ def no_buffer(queue: TQueBind, tensor: Any, operation: str, site: Site) -> None:
         fault(queue.core, code, f"{queue.label}: {text}; rule: alloc_tensor before {operation}", site, operation)
     if not queue.ring:
         not_init(queue, operation, site)
-    origin = "no queue" if lease is None else lease.buffer.owner.label
+    origin = "no queue" if lease is None else lease.buffer.origin()
     text = f"{queue.label}: the tensor comes from {origin}; rule: a tensor of this queue's present buffers"
     fault(queue.core, "QUE_WRONG_TENSOR", text, site, operation)
 
@@ -61,9 +60,8 @@ def wrong_state(queue: TQueBind, buffer: Buffer, operation: str, site: Site) -> 
 
 def none_free(queue: TQueBind, site: Site) -> NoReturn:
     """DEADLOCK: alloc_tensor spins for a free buffer, and only this program could free one."""
-    core: Core = queue.core
     text = f"alloc_tensor on {queue.label} waits at {place(site)} for a free buffer: {_held(queue)}"
-    core.device.report_deadlock(core, f"DEADLOCK (alloc) on {core.name}: {text}; {TIMEOUT}", site, "alloc_tensor")
+    stuck(queue.core, "alloc", text, site, "alloc_tensor")
 
 
 def crowded(queue: TQueBind, site: Site) -> None:

@@ -189,6 +189,14 @@ class TPipe(Divider):
         for pool in self.pools:
             yield from pool.buffers
 
+    def ordered(self, memory: str, start: int, end: int) -> tuple[str, ...]:
+        """The queue that these bytes belong to, and the two pipes that it orders; only "" where there is none."""
+        for buffer in self.everything():
+            owner = buffer.owner
+            if owner.events and owner.memory == memory and buffer.start <= start and end <= buffer.end:
+                return owner.label, *EVENTS[owner.events[0]]
+        return ("",)
+
     def tally(self, where: TPosition) -> Tally:
         """The count of tensors allocated at one position."""
         return self.tallies.setdefault(where, Tally())

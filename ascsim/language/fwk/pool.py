@@ -152,7 +152,7 @@ class TBufPool(Divider):
     TBufPool(pos, buf_id_size): at most `buf_id_size` (1 to 16) buffers may be given out of it.
     """
 
-    __slots__ = ("memory", "parent", "pipe", "reset_at", "span", "used")
+    __slots__ = ("memory", "parent", "pipe", "reset_at", "span", "used", "used_at")
 
     title = "TBufPool"
 
@@ -171,6 +171,7 @@ class TBufPool(Divider):
         self.parent: Divider | None = None
         self.span: Span | None = None  # None: no memory was given, or it was reset
         self.used = False  # a tensor was handed out since the last reset
+        self.used_at: Site | None = None  # the first
         self.reset_at = ""
 
     def open(self, pipe: TPipe, parent: Divider, start: int, end: int) -> None:
@@ -234,12 +235,12 @@ class TBufPool(Divider):
 
     def touch(self, who: str, operation: str, site: Site) -> None:
         """First use since the last reset: no pool with the same bytes may be in use. POOL_OVERLAP."""
-        self.used = True
+        self.used, self.used_at = True, site
         assert self.pipe is not None
         for other in self.pipe.pools:
             if other.used and other.span is not None and self._meets(other):
-                text = f"{who} lies in {self.label}, whose bytes {other.label} uses; rule: {other.label}.reset() first"
-                report(self.core, "POOL_OVERLAP", text, site, operation)
+                text = f"{who} lies in {self.label}, whose bytes {other.label} uses since {place(other.used_at)}"
+                report(self.core, "POOL_OVERLAP", f"{text}; rule: {other.label}.reset() first", site, operation)
 
     def _meets(self, other: TBufPool) -> bool:
         """Whether another pool has bytes of this one without being a part of it, or it a part of that."""

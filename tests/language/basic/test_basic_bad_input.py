@@ -223,7 +223,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "event id 8": (
         lambda: set_flag(HardEvent.MTE2_V, 8),
         SyncError,
-        ("FLAG_BAD_ID", "set_flag: event_id = 8 on aiv 0; rule: 0 to 7; nearest legal value: 7"),
+        ("FLAG_BAD_ID", "set_flag: event_id = 8 of MTE2_V on aiv 0, ", "; rule: 0 to 7; nearest legal value: 7"),
     ),
     "event id -1": (lambda: wait_flag(HardEvent.MTE2_V, -1), SyncError, ("FLAG_BAD_ID", "wait_flag: event_id = -1")),
     "event id text": (lambda: set_flag(HardEvent.MTE2_V, "a"), ArgumentTypeError, ("set_flag: event_id = 'a'",)),
