@@ -134,7 +134,7 @@ class _Adviser:
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         base = self.trial(list, True)
         leans = self.leans(base)
-        done, outcome = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
+        done, outcome, fewest = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
         search: Repairs | None = None
         if any(finding.code in IN_CORE for finding in outcome.findings):
             search = Repairs(
@@ -151,7 +151,7 @@ class _Adviser:
             smallest = search.smallest and not done
             return Advice((*done, *search.chosen), smallest, tuple(search.left), (), leans, others, cures)
         if done:
-            return Advice(done, len(done) == 1, leans=leans, others=others, cures=cures)
+            return Advice(done, fewest, leans=leans, others=others, cures=cures)
         if faults:
             return Advice(leans=leans, cures=cures, silent=f"no call of a flag or barrier mends {', '.join(others)}")
         cycles_per_us = device.soc.clock_mhz

@@ -36,10 +36,12 @@ class Completion:
 Trial = Callable[[tuple[Completion, ...]], Outcome]
 
 
-def completed(calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], Outcome]:
-    """The changes, none where all flags come out even or nothing helps, and the launch with them."""
+def completed(calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], Outcome, bool]:
+    """The changes, none where all flags come out even or nothing helps, the launch with them, and whether no smaller
+    set of the candidates does as well: of two changes, where each alone was tried."""
     chosen: tuple[Completion, ...] = ()
     outcome = trial(())
+    alone = False  # every change was tried alone
     trials, most = 0, min(TRIALS, WORK // max(1, sum(map(len, calls.values()))))
     for _ in range(MOST):
         now = {serial: edited(made, (), chosen) for serial, made in calls.items()}
@@ -57,7 +59,8 @@ def completed(calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], Outco
         if best is None:
             break
         chosen, outcome = (*chosen, best[0]), best[1]
-    return chosen, outcome
+        alone |= len(chosen) == 1 and trials <= most
+    return chosen, outcome, len(chosen) < 2 or (len(chosen) == 2 and alone)
 
 
 CLEAN = (False, 0)

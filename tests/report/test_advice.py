@@ -108,8 +108,12 @@ def changed(call, instead, nth=0):
         (changed(WAIT, WAIT.replace("LOADED", "ADDED")), ["instead of wait_flag wait_flag(LOADED, half)"]),
         (changed(SET, SET.replace("half", "5")), ["instead of set_flag set_flag(LOADED, half)"]),
         (changed(SET, SET + SET.replace("half", "4 + half")), ["leave out set_flag set_flag(LOADED, 4 + half)"]),
+        (
+            changed(WAIT, "").replace(TAKE, "", 1),
+            ["before data_copy wait_flag(INPUTS_FREE, half)", "before add wait_flag(LOADED, half)"],
+        ),
     ],
-    ids="wait set reverse_wait reverse_set prime drain event id surplus".split(),
+    ids="wait set reverse_wait reverse_set prime drain event id surplus two_waits".split(),
 )
 def test_half_a_flag_is_completed_by_the_other_half(source, advised, tmp_path):
     """A second pair would not take down the flag that stays up, nor let the wait go on."""
