@@ -122,7 +122,8 @@ class Place:
         end = max(map(last_byte, pieces))
         past = end - self.start - self.nbytes
         if past > 0 and end <= memory.size:
-            text = f"{name} reaches {many(past, 'byte')} past its tensor ({self.origin()}){core.loop()}"
+            touched = f"bytes [{min(first for first, _ in pieces)}:{end})"
+            text = f"{name} touches {touched}, {many(past, 'byte')} past its tensor ({self.origin()}){core.loop()}"
             report(core, "OOB_BUF", text, site, operation)
         return core.region(memory.name, pieces, f"{operation}: {name}", site, self.origin)
 

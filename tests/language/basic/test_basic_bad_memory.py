@@ -198,17 +198,23 @@ WARNINGS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "past a tensor": (
         lambda g: filled(f(0, 64)) or adds(f(0, 48), f(0, 48), 1, 64),
         "OOB_BUF",
-        ("adds: src reaches 64 bytes past its tensor (48 elements of float32, bytes [0:192) of UB, made at ",),
+        (
+            "adds: src touches bytes [0:256), 64 bytes past its tensor (48 elements of float32, bytes [0:192) of UB, ",
+            "made at ",
+        ),
     ),
     "copy past a tensor": (
         lambda g: data_copy(f(0, 8), g, 16),
         "OOB_BUF",
-        ("data_copy: dst reaches 32 bytes past its tensor (8 elements of float32, bytes [0:32) of UB, made at ",),
+        (
+            "data_copy: dst touches bytes [0:64), 32 bytes past its tensor (8 elements of float32, bytes [0:32) of UB, ",
+            "made at ",
+        ),
     ),
     "slice beyond the end": (
         lambda g: duplicate(f(0, 64)[72:], 1, 8),
         "OOB_BUF",
-        ("dst reaches 32 bytes past its tensor (0 elements",),
+        ("dst touches bytes [288:320), 32 bytes past its tensor (0 elements",),
     ),
     "element past a tensor": (
         lambda g: f(0, 8).set_value(8, 1),
@@ -355,5 +361,5 @@ def test_a_fixed_id_that_a_queue_holds_is_a_conflict():
         queue.enque(tensor)  # holds id 0 of MTE2_V until the tensor is dequeued
         set_flag(HardEvent.MTE2_V, 0)
 
-    with pytest.raises(SyncError, match="FLAG_ID_CONFLICT: set_flag: MTE2_V id 0 on aiv 0, .*: belongs to"):
+    with pytest.raises(SyncError, match=r"FLAG_ID_CONFLICT: set_flag: MTE2_V id 0 on aiv 0, .*: belongs to"):
         launch(body, np.ones(64, np.float32))

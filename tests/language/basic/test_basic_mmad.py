@@ -380,7 +380,7 @@ def test_warnings() -> None:
 
     device = on_core(small)[1]
     assert codes(device) == ["OOB_BUF", "ZERO_LENGTH"]
-    assert "fm reaches 2 bytes past its tensor" in device.findings[0].message
+    assert ", 2 bytes past its tensor" in device.findings[0].message
 
 
 def test_on_a_vector_core() -> None:

@@ -74,7 +74,7 @@ def test_dst_on_src_and_a_short_src() -> None:
         before, lambda: brcb(ub(dt.int16, 512), ub(dt.int16, 0, 16), 3, BrcbRepeatParams(1, 0)), COLLECT
     )
     assert codes(device) == ["OOB_BUF"]
-    assert "src0 reaches 16 bytes past its tensor (16 elements of int16, " in device.findings[0].message
+    assert "src0 touches bytes [0:48), 16 bytes past its tensor (16 elements of int16, " in device.findings[0].message
     after, device = on_image(before, call(dt.int16, 512, 0, 0), COLLECT)
     assert codes(device) == ["ZERO_LENGTH"]
     assert (after == before).all()

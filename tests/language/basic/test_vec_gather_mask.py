@@ -231,10 +231,12 @@ def test_small_tensors_and_overlaps() -> None:
 
     (past,) = found(lambda: gather_mask(w(1024, 16), w(0, 256), 1, False, 0, GatherMaskParams(*P)))
     assert past.startswith(
-        "OOB_BUF: gather_mask: dst reaches 64 bytes past its tensor (16 elements of uint32, bytes [1024:1088) of UB, "
+        "OOB_BUF: gather_mask: dst touches bytes [1024:1152), 64 bytes past its tensor (16 elements of uint32, "
     )
     past = found(lambda: gather_mask(w(1536), w(0, 256), w(1024, 8), False, 0, GatherMaskParams(1, 2, 8, 2)))[0]
-    assert past.startswith("OOB_BUF: gather_mask: src1_pattern reaches 40 bytes past its tensor (8 elements of uint32, ")
+    assert past.startswith(
+        "OOB_BUF: gather_mask: src1_pattern touches bytes [1024:1096), 40 bytes past its tensor (8 elements of uint32, "
+    )
     # All of two repeats packed from byte 128 on: repeat 0 writes bytes 128 to 383, and repeat 1 reads from 256 on.
     overlap = found(lambda: gather_mask(w(128), w(0, 128), 7, False, 0, GatherMaskParams(1, 2, 8, 0)))
     assert len(overlap) == 1

@@ -295,7 +295,7 @@ def test_dst_past_its_tensor() -> None:
     before = laid(2048, (0, np.zeros(1024, np.uint8)))
     _, device = on_image(before, lambda: whole(dst=ub(dt.float32, 1024, 2), times=3), COLLECT)
     assert codes(device) == ["OOB_BUF"]
-    assert "dst reaches 4 bytes past its tensor" in device.findings[0].message
+    assert ", 4 bytes past its tensor" in device.findings[0].message
 
 
 # ------------------------------------------------------------------ second opinion
