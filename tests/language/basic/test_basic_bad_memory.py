@@ -207,7 +207,7 @@ WARNINGS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
         lambda g: data_copy(f(0, 8), g, 16),
         "OOB_BUF",
         (
-            "data_copy: dst touches bytes [0:64), 32 bytes past its tensor (8 elements of float32, bytes [0:32) of UB, ",
+            "data_copy: dst touches bytes [0:64), 32 bytes past its tensor (8 elements of float32, bytes [0:32) of UB",
             "made at ",
         ),
     ),
