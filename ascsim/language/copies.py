@@ -15,7 +15,7 @@ from ..hw.errors import ArgumentValueError
 from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
-from ..hw.memory import Piece, overlap, show_runs
+from ..hw.memory import Piece, overlap, show_meeting
 from . import atomics
 from .core import ir_value
 from .core.dtype import DataType
@@ -219,8 +219,8 @@ def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Move
     if pieces[0] != pieces[1] and write.meets(read):
         common = overlap(write, read)
         if common:
-            text = f"dst and src meet in bytes {show_runs(common)} of UB; rule: lie apart or coincide"
-            report(core, "OVERLAP_PARTIAL", text, site, operation)
+            text = show_meeting(("dst", write.runs()), ("src", read.runs()), common)
+            report(core, "OVERLAP_PARTIAL", f"{text}; rule: lie apart or coincide", site, operation)
     memory = to.memory
     assert memory is not None
     data = [

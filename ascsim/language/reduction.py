@@ -16,11 +16,11 @@ import numpy as np
 from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.instruction import Plan
-from ..hw.memory import Piece, show_runs
+from ..hw.memory import Piece, show_meeting
 from .core.place import Place, report
 from .masks import Runs, Work, runs_of
 from .operand import BLOCK, REPEAT, Strided, parts, region
-from .overlap import bytes_of, footprint
+from .overlap import bytes_of, footprint, touched
 from .values import SIGNED
 
 
@@ -196,19 +196,20 @@ def _overtaken(
     inside = bytes_of(src.place, base)
     steps = parts([src], works, one_by_one=True)
     reads = [footprint(src, 0, step, base) & inside for step in steps]
+    each = lanes_of_works(src, works, one_by_one=True)
+    writes = [
+        sum((1 << dims[-1][0]) - 1 << start - base for start, dims in _pieces(fold, dst, src, lanes, pitch))
+        for lanes in each
+    ]
     later = 0
     found = False
-    for lanes, read in zip(reversed(lanes_of_works(src, works, one_by_one=True)), reversed(reads), strict=True):
-        pieces = _pieces(fold, dst, src, lanes, pitch)
-        written = sum((1 << dims[-1][0]) - 1 << start - base for start, dims in pieces)
+    for lanes, written, read in zip(reversed(each), reversed(writes), reversed(reads), strict=True):
         common = written & later
         if common and not found:
-            runs = [(base + a, base + b) for a, b in runs_of(common)]
-            text = (
-                f"dst at byte {dst.start} and src at byte {src.place.start} of UB meet in bytes {show_runs(runs)} at "
-                f"repeat {lanes.first}; rule: the destination of a repeat is no source of a later one"
-            )
-            report(core, "OVERLAP_REPEAT", text, site, name)
+            both = ("dst", touched(writes, base)), ("src", touched(reads, base))
+            text = f"{show_meeting(*both, touched([common], base))} at repeat {lanes.first}"
+            rule = "the destination of a repeat is no source of a later one"
+            report(core, "OVERLAP_REPEAT", f"{text}; rule: {rule}", site, name)
             found = True
         later |= read
     return found

@@ -12,7 +12,7 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site
-from ...hw.memory import Region, overlap, show_runs
+from ...hw.memory import Region, overlap, show_meeting
 from ..core.dtype import uint8
 from ..core.place import report
 from ..core.tensor import LocalTensor
@@ -66,8 +66,8 @@ def apart(core: Core, one: tuple[str, Region], other: tuple[str, Region], operat
     """Report two operands, each with its name, that share bytes."""
     common = overlap(one[1], other[1]) if one[1].meets(other[1]) else []
     if common:
-        text = f"{one[0]} and {other[0]} meet in bytes {show_runs(common)} of UB; rule: they lie apart"
-        report(core, "OVERLAP_PARTIAL", text, site, operation)
+        text = show_meeting((one[0], one[1].runs()), (other[0], other[1].runs()), common)
+        report(core, "OVERLAP_PARTIAL", f"{text}; rule: they lie apart", site, operation)
 
 
 def drained(core: Core, site: Site) -> None:

@@ -14,7 +14,7 @@ from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan, Region
-from ...hw.memory import runs_of, show_runs
+from ...hw.memory import runs_of, show_meeting
 from ..core.dtype import bfloat16, float16, float32, int16, int32, uint16, uint32
 from ..core.enums import GatherMaskMode
 from ..core.ir_value import PlainValue, UInt64
@@ -229,11 +229,11 @@ def _overtaken(core: Core, call: Call, sources: np.ndarray, selected: np.ndarray
     if late.any():
         hit = np.zeros(to.memory.size, np.bool_)
         hit.reshape(-1, size)[targets[late]] = True
-        text = (
-            f"dst at byte {to.start} and src0 at byte {call.src0.place.start} of UB meet in bytes "
-            f"{show_runs(runs_of(hit))}; rule: the destination of a repeat is no source of a later one"
-        )
-        report(core, "OVERLAP_REPEAT", text, site, call.operation)
+        read = np.repeat(last >= 0, size)
+        both = ("dst", [(to.start, to.start + writer.size * size)]), ("src0", runs_of(read))
+        text = f"{show_meeting(*both, runs_of(hit))} at repeat {writer[late.argmax()]}"
+        rule = "the destination of a repeat is no source of a later one"
+        report(core, "OVERLAP_REPEAT", f"{text}; rule: {rule}", site, call.operation)
 
 
 __all__ = ["gather_mask", "get_gather_mask_remain_count"]

@@ -16,7 +16,7 @@ from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author
 from ...hw.instruction import Plan
-from ...hw.memory import Piece, Region, runs_of, show_runs
+from ...hw.memory import Piece, Region, Runs, runs_of, show_meeting
 from ..core.dtype import DataType, float16, float32, int8, int16, int32, uint8, uint16, uint32, uint64
 from ..core.enums import TPosition
 from ..core.limits import parameters
@@ -234,10 +234,17 @@ def _judge(core: Core, to: np.ndarray, source: np.ndarray, nbytes: int, site: Si
             rule = "the destination of a repeat is not a source of the next"
         else:
             continue
-        runs = [(unit * HALF, unit * HALF + HALF) for unit in sorted(common)]
-        text = f"dst_list and src_list meet in bytes {show_runs(runs)} of UB at repeat {repeat}; rule: {rule}"
+        both = ("dst_list", _runs(set().union(*writes))), ("src_list", _runs(set().union(*reads)))
+        text = f"{show_meeting(*both, _runs(common))} at repeat {repeat}; rule: {rule}"
         report(core, code, text, site, NAME)
         return
+
+
+def _runs(units: set[int]) -> Runs:
+    """Numbers of half blocks as runs of bytes."""
+    touched = np.zeros(max(units) + 1, np.bool_)
+    touched[list(units)] = True
+    return [(a * HALF, b * HALF) for a, b in runs_of(touched)]
 
 
 __all__ = ["trans_data_to_5hd"]

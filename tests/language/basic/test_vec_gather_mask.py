@@ -241,7 +241,7 @@ def test_small_tensors_and_overlaps() -> None:
     overlap = found(lambda: gather_mask(w(128), w(0, 128), 7, False, 0, GatherMaskParams(1, 2, 8, 0)))
     assert len(overlap) == 1
     assert overlap[0].startswith("OVERLAP_REPEAT")
-    assert "meet in bytes [256:384); rule" in overlap[0]
+    assert "dst bytes [128:640) and src0 bytes [0:512) of UB meet in bytes [256:384) at repeat 0" in overlap[0]
     assert found(lambda: gather_mask(w(512), w(0), 1, False, 0, GatherMaskParams(1, 0, 8, 0)))[0].startswith(
         "ZERO_LENGTH"
     )
