@@ -51,7 +51,9 @@ def typed(core: Core, where: Place, legal: Sequence[DataType], name: str, operat
         report(core, "BAD_DTYPE", f"{name} has type {where.dtype}; rule: {rule}", site, operation)
 
 
-def aligned(core: Core, where: Place, name: str, operation: str, site: Site, align: int = 0) -> None:
+def aligned(
+    core: Core, where: Place, name: str, operation: str, site: Site, align: int = 0, severity: str = ""
+) -> None:
     """An operand starts at a multiple of `align` bytes; 0 stands for its memory's alignment."""
     align = align or (where.memory.align if where.memory is not None else BLOCK)
     past = where.start % align
@@ -60,7 +62,7 @@ def aligned(core: Core, where: Place, name: str, operation: str, site: Site, ali
         fix = (align - past) // size if (align - past) % size == 0 else None
         hint = f"; {past // size} elements less or {fix} more would do" if fix is not None and past % size == 0 else ""
         text = f"{name} starts at byte {where.start} of {_memory(where)}; rule: a multiple of {align}{hint}"
-        report(core, "MISALIGNED_ADDR", text, site, operation)
+        report(core, "MISALIGNED_ADDR", text, site, operation, severity=severity)
 
 
 def _memory(where: Place) -> str:

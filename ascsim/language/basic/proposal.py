@@ -20,9 +20,10 @@ from ...hw.instruction import Plan
 from .. import copies
 from ..core.dtype import DataType, uint32
 from ..core.ir_value import PlainValue, UInt32
-from ..core.place import Place, flag, report, running
+from ..core.place import Place, flag, running
 from ..core.place import index as to_index
 from ..masks import repeats
+from ..operand import aligned
 from ..overlap import apart
 from ..pairs import PAIR, SCORES, keys, one_type, picked
 from ..plans import zero
@@ -69,9 +70,7 @@ def _sort32_places(core: Core, operation: str, dst: Any, src0: Any, src1: Any, s
         return None
     one_type(core, operation, places[0], places[1], named[1], site)
     for where, name, align in zip(places, named, (RUN * PAIR, RUN * places[0].dtype.size, RUN * 4), strict=True):
-        if where.start % align:
-            text = f"{name} starts at byte {where.start} of UB; rule of the page: a multiple of {align}"
-            report(core, "MISALIGNED_ADDR", text, site, operation, severity="warn")
+        aligned(core, where, name, operation, site, align, "warn")
     return places
 
 
