@@ -127,7 +127,7 @@ class Work:
 
     def _converted(self, image: np.ndarray) -> np.ndarray:
         """The type conversion: x - mean, for float16 (x - mean - min) * var."""
-        mean, least, scale = (np.array(self.conversion.key[i : i + 3][: image.shape[2]], float) for i in (0, 3, 6))
+        mean, least, scale = (np.array(self.conversion._fields[i : i + 3][: image.shape[2]], float) for i in (0, 3, 6))
         centred = image.astype(np.float64) - mean
         if self.dtype is int8:
             return centred.clip(-128, 127).astype(np.int8)

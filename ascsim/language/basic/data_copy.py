@@ -76,14 +76,14 @@ def data_copy(
             if src.__class__ is GlobalTensor:
                 window, at, where = src.window, src.start, dst.place
                 plan = where.loads[count]
-            elif dst.__class__ is LocalTensor:
-                where = dst.place
-                where.core.issue(where.plans["data_copy", src.place, count])
-                return
-            else:
+            elif dst.__class__ is GlobalTensor:
                 window, at, where = dst.window, dst.start, src.place
                 atomic = where.core.atomic
                 plan = where.stores[count] if atomic is PLAIN_STORE else where.stores[atomic, count]
+            else:
+                where = dst.place
+                where.core.issue(where.plans["data_copy", src.place, count])
+                return
             phase = plan.phase
             if (phase == at & 511 or phase == ANY) and window.dtype is where.dtype and at + plan.span <= window.end:
                 where.core.issue(plan, None, window.array, at)

@@ -83,7 +83,7 @@ def compare(
     """
     if count.__class__ is Int32:
         count = count.v
-    plain = count.__class__ is int  # 64.0 finds the entry of 64, and a mask may be a list
+    plain = count.__class__ is int and cmp_mode.__class__ is CMPMODE  # 64.0 finds 64, and a mask may be a list
     counted = count if plain and repeat_times is None and repeat_params is None and mask is None else None
     try:
         where = dst.place
@@ -126,7 +126,7 @@ def compare_scalar(
     core = running("compare_scalar")
     if count.__class__ is Int32:
         count = count.v
-    plain = count.__class__ is int  # 64.0 finds the entry of 64, and a mask may be a list
+    plain = count.__class__ is int and cmp_mode.__class__ is CMPMODE  # as in compare
     counted = count if plain and repeat_times is None and repeat_params is None and mask is None else None
     try:
         plan = dst.place.plans["compare_scalar", src0.place, number_of(src1_scalar), cmp_mode, core.mask[2], counted]
@@ -202,12 +202,12 @@ def _bits(
     if not times:
         zero(core, what, name, site)
         return None
-    places, number = [op.place for op in ops], [] if scalar is None else [number_of(scalar)]
+    places, number = [op.place for op in ops], [] if row is COMPARE else [number_of(scalar)]
     form = (index(lanes_or_count, name, "count"),) if by_count else (times, *((op.block, op.repeat) for op in ops))
     key = (name, *places, *number, mode, core.mask[2], *form)
     plan: Plan | None = to.plans.get(key)
     if plan is None:
-        value = VALUES[mode] if scalar is None else partial(_call, VALUES[mode], element(scalar, dtype))
+        value = VALUES[mode] if row is COMPARE else partial(_call, VALUES[mode], element(scalar, dtype))
         plan = to.keep(key, _bits_plan(core, name, value, to, ops, times, site))
     elif asked is not None and operands == places:  # all are alive
         to.keep(asked, plan)

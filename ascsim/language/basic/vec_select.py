@@ -97,8 +97,9 @@ def select(
         if count.__class__ is not int:
             count = count.v if count.__class__ is Int32 else index(count, NAME, "count")
         try:
-            other = src1.place if src1.__class__ is LocalTensor else number_of(src1)
-            plan, steps = dst.place.plans[NAME, sel_mask.place, src0.place, other, sel_mode, count]
+            other = src1.place if isinstance(src1, LocalTensor) else number_of(src1)
+            key = (NAME, sel_mask.place, src0.place, other, sel_mode.__class__, sel_mode, count)  # 1.0 is no mode 1
+            plan, steps = dst.place.plans[key]
         except (AttributeError, KeyError, TypeError):
             found = _by_count(core, dst, sel_mask, src0, src1, sel_mode, count, site)
             if found is None:
@@ -192,7 +193,7 @@ def _by_count(
     works = counted(n, lanes_of([ops[0].place]))
     found = _plan(core, ops, bits.place, src1, mode, works, site, barrier_after=mode != SelMode.VSEL_TENSOR_SCALAR_MODE)
     other = ops[2].place if len(ops) == 3 else number_of(src1)
-    ops[0].place.keep((NAME, bits.place, ops[1].place, other, mode, n), found)
+    ops[0].place.keep((NAME, bits.place, ops[1].place, other, sel_mode.__class__, mode, n), found)
     return found
 
 

@@ -103,7 +103,7 @@ def cast(
             count = count.v if count.__class__ is Int32 else index(count, "cast", "count")
         try:
             where = dst.place
-            plan = where.plans["cast", src.place, round_mode, count]
+            plan = where.plans["cast", src.place, round_mode.__class__, round_mode, count]  # 1.0 is no mode 1
             core = where.core
         except (AttributeError, KeyError, TypeError):
             _by_count("cast", dst, src, round_mode, count, author(1))
@@ -126,7 +126,7 @@ def _by_count(operation: str, dst: Any, src: Any, round_mode: Any, count: Any, s
     if plan is None:
         return
     if scale is None:
-        dst.place.live.keep(("cast", src.place.live, mode, count), plan)
+        dst.place.live.keep(("cast", src.place.live, round_mode.__class__, mode, count), plan)
     core.mask = ALL_LANES
     core.issue(plan, site)
 
@@ -170,6 +170,11 @@ class Scaling(NamedTuple):
     scale: Any
     offset: Any
     signed: Any
+
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """The bits of all three: numpy prints arrays rounded."""
+        return tuple(part.tobytes() for part in self)
 
 
 class Channels(NamedTuple):
@@ -298,7 +303,7 @@ def cast_deq(
         plan = mixed.plan_by_count(core, "cast_deq", tensors, BYTES, make, count, site)
         core.mask = ALL_LANES
     else:
-        key = (upper, repr(how)) if isinstance(how, Scaling) else (upper, *how)
+        key = (upper, *(how.key if isinstance(how, Scaling) else how))
         form = (lanes, repeat_times, repeat_params, is_set_mask)
         plan = mixed.plan_by_mask(core, CAST_DEQ, tensors, BYTES, make, key, *form, site)
     if plan is not None:

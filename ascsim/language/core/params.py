@@ -6,8 +6,8 @@
 
 Each row gives the width that the field has on the device, and its default (none: the field must be given). The class
 gets slots, a real signature, equality and hash. Instances are immutable; `key` is a tuple of plain numbers (and data
-types) made at construction, a cheap part of cache keys. Not modelled: limits narrower than the field itself; those are
-the business of the call that takes the structure.
+types) made at construction, a cheap part of cache keys, in which 0.0 and -0.0 differ. Not modelled: limits narrower
+than the field itself; those are the business of the call that takes the structure.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def Number(default: Any = _REQUIRED) -> Any:
             raise ArgumentTypeError(owner, f"a {type(plain).__name__} is no number", operand=row.name, value=plain)
         return plain
 
-    return Row(take, default)
+    return Row(take, default, nested=True)
 
 
 def Typed(default: Any = _REQUIRED) -> Any:
@@ -115,7 +115,7 @@ def Float(type_: DataType | None, default: Any = _REQUIRED) -> Any:
             raise ArgumentValueError(owner, "does not fit", operand=row.name, value=plain, rule=rule, nearest=number)
         return number
 
-    return Row(take, default)
+    return Row(take, default, nested=True)
 
 
 def Member(enum: type[IntEnum], default: Any = _REQUIRED) -> Any:
@@ -224,7 +224,10 @@ class _Table(type):
 def _key_part(field: Any) -> Any:
     if isinstance(field, Params):
         return field.key
-    return (field.dtype, field.v) if isinstance(field, PlainValue) else field
+    if isinstance(field, PlainValue):
+        return field.dtype, _key_part(field.v)
+    # in a key zeros differ by their sign, though they are equal, and NaNs are equal, though they differ
+    return str(field) if isinstance(field, float) and (not field or field != field) else field
 
 
 class Params(metaclass=_Table):
