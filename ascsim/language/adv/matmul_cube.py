@@ -237,6 +237,10 @@ class Cube(CopyOut):
         layout, core = self.layout, self.core
         assert layout is not None
         size, pitch = to.place.dtype.size, source.pitch
+        if not source.fractal and pitch > moves.PITCH_LIMIT and rows > 1:
+            for row in range(rows):
+                self.bring(source, moves.line(core, to, row), (corner[0] + row, corner[1]), 1, columns, site)
+            return
         if source.fractal:
             c0 = c0_of(to.place.dtype)
             at = source.at + (corner[1] // c0 * pitch + corner[0]) * 32

@@ -36,6 +36,12 @@ class Stored(NamedTuple):
     pitch: int
 
 
+def line(core: Core, of: Stored, row: int) -> Stored:
+    """A row of a block, and those below it."""
+    whole, skipped = of.place, row * BLOCK
+    return Stored(place(core, whole.position, whole.dtype, whole.start + skipped, whole.nbytes - skipped), of.pitch)
+
+
 @lru_cache(maxsize=1024)
 def footprint(rows: int, columns: int, dtype: DataType, across: bool) -> tuple[int, int]:
     """(pitch, bytes) of rows x columns in L1; `across`: the rows are those of K."""

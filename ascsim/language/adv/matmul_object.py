@@ -24,7 +24,7 @@ from .matmul_buffers import Kinds, first_of_two
 from .matmul_config import MatmulConfig
 from .matmul_cube import Cube
 from .matmul_link import Link
-from .matmul_operands import MatmulType, Operand, Sizes, check_types, compressed, mode_of, source_of
+from .matmul_operands import MatmulType, Operand, Sizes, check_rows, check_types, compressed, mode_of, source_of
 from .matmul_product import InGm, InL1, Product, Scalar, Target
 from .tiling_rules import Cut, check_tiling
 
@@ -244,6 +244,8 @@ class MatmulObject:
             rule = "end() of the object in use before it: they share the memory of the cube core"
             text = f"another Matmul object has not ended on {cube.core.name}"
             raise ArgumentValueError(operation, text, rule=rule)
+        if not self.config.intrinsics_check:
+            check_rows(product, operation)
         parts = self._templates(cut, product, operation)
         cube.owner = self
         self.fresh = False

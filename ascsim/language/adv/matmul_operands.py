@@ -18,7 +18,7 @@ from ..core.limits import buffered
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, index, report
 from ..core.tensor import LocalTensor
 from ..fractals import SIDE, align_up, c0_of
-from .matmul_moves import Stored
+from .matmul_moves import PITCH_LIMIT, Stored
 from .matmul_product import InGm, InL1, Product
 
 _SOURCES = frozenset((TPosition.GM, *VECTOR_POSITIONS, *L1_POSITIONS))
@@ -176,6 +176,18 @@ def compressed(product: Product, index: GlobalTensor, sizes: Sizes, operation: s
     pitch = product.b.pitch if product.b.fractal else product.b.pitch // 2
     fields = InGm(index, index.start, align_up(sizes.org_n, SIDE), True)
     return product._replace(b=product.b._replace(pitch=pitch), sparse=fields)
+
+
+def check_rows(product: Product, operation: str) -> None:
+    """Rows that lie further apart than one load to L1 can take need a load each, which has to be asked for."""
+    for name, source, rows in (
+        ("A", product.a, product.k if product.a_across else product.m),
+        ("B", product.b, product.k if product.b_across else product.n),
+    ):
+        if isinstance(source, InGm) and not source.fractal and source.pitch > PITCH_LIMIT and rows > 1:
+            rule = f"True (intrinsics_limit) where rows of {name} have more than {PITCH_LIMIT} elements: {source.pitch}"
+            operand = "matmul_config.intrinsics_check"
+            raise ArgumentValueError(operation, operand=operand, value=False, rule=rule, nearest=True)
 
 
 _ALIKE = (VECTOR_POSITIONS, L1_POSITIONS)  # positions of one memory

@@ -22,6 +22,7 @@ ACCUMULATOR = 4  # bytes of an element in L0C, and of a bias in its table: float
 _INT32 = (1 << 31) - 1
 SPARSE_K = 64  # elements of K behind a fractal of a compressed B
 _QUANT = 8  # bytes of a factor of a quantisation by column
+_DEEPEST = 4095  # elements along K of one matrix instruction; L0C holds no block so long along M or N
 
 
 class Matrix(NamedTuple):
@@ -232,6 +233,9 @@ def _capacities(cut: Cut, product: Product, space: Room) -> Iterator[Breach]:
     for field, text, needed, memory, most in buffers:
         if needed > most:
             yield Breach(field, getattr(cut, field), f"{text} = {needed} bytes, {memory} has {most}")
+    if k > _DEEPEST:
+        most = _DEEPEST // product.k_least * product.k_least
+        yield Breach("base_k", k, f"at most {most}, which one matrix instruction takes", most)
     needed = product.a1(m, k) * cut.depth_a1 + product.b1(n, k) * cut.depth_b1
     needed += product.row1(n) if cut.is_bias or product.quant_vector else 0
     if needed > space.l1:

@@ -170,6 +170,29 @@ def test_results_of_other_types(dtype: str, to: str, word: int | None) -> None:
             break
 
 
+def test_rows_that_lie_further_apart_than_one_load_takes() -> None:
+    """70,000 columns of B, 66,000 rows of which A is stored across: with intrinsics_limit a load a row."""
+    a, b = np.zeros((8, 66000), np.float16), np.zeros((8, 70000), np.float16)
+    a[:, :20], b[:, :36] = numbers(RNG, (8, 20), "float16"), numbers(RNG, (8, 36), "float16")
+
+    def calls(mm: Any, a: Any, b: Any, bias: Any, c: Any, tile: Any) -> None:
+        mm.set_org_shape(66000, 70000, 8, 8, 36)
+        mm.set_tensor_a(a, True)
+        mm.set_tensor_b(b)
+        mm.iterate_all(c)
+        mm.end()
+
+    c, tile = np.zeros((20, 36), np.float32), tiling(20, 36, 8, (16, 32, 16), step_n=2, depth_b1=2)
+    for template in (asc.adv.get_normal_config, asc.adv.get_mdl_config):
+        c[:] = 0
+        how = How(kind("float16", True), kind("float16"), kind("float32"), kind("float32"), calls, template(True))
+        run(how, tile, a, b, np.zeros(36, np.float32), c, cube=True)
+        np.testing.assert_array_equal(c, a[:, :20].T.astype(np.float32) @ b[:, :36].astype(np.float32))
+        how.config = template(False)
+        with pytest.raises(asc.ArgumentValueError, match=r"intrinsics_check = False; rule: True .* rows of A .* 66000"):
+            run(how, tile, a, b, np.zeros(36, np.float32), c, cube=True)
+
+
 @pytest.mark.parametrize(("policy", "kept"), [(1, np.triu), (2, np.tril)])
 def test_blocks_on_one_side_of_the_diagonal(policy: int, kept: Any) -> None:
     a, b = numbers(RNG, (48, 32), "float16"), numbers(RNG, (32, 48), "float16")

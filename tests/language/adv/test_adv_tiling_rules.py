@@ -78,6 +78,9 @@ def test_rules_of_layouts_and_types() -> None:
     with pytest.raises(ArgumentValueError, match=r"tiling.base_k = 48; rule: a multiple of 32"):
         check(straight, base_k=48)
     assert check(Product(INT8, INT8), base_k=48).base_k == 48
+    # A multiply takes 4095 elements along K, 127 fractals of 32.
+    with pytest.raises(ArgumentValueError, match=r"base_k = 4096; rule: at most 4064, .*; nearest legal value: 4064"):
+        check(straight, base_m=16, base_n=16, base_k=4096, db_l0a=1, db_l0b=1)
     # A transposed int8 A of 16 lines takes 32 of them in L1: 32 * 512 * 32 = 524288 bytes, and B's 32 * 512 on top.
     turned = Product(INT8._replace(is_trans=True), INT8)
     with pytest.raises(ArgumentValueError, match="= 540672 bytes, L1 has 524288"):
