@@ -151,7 +151,7 @@ class Layout:
     """Places of everything, from byte `start` of L1 on. Plans of instructions on them are kept here too."""
 
     def __init__(self, core: Core, start: int, cut: Cut, kinds: Kinds, flag: Callable[[str], Any]) -> None:
-        self.cut, self.kinds = cut, kinds
+        self.core, self.cut, self.kinds = core, cut, kinds
         self.plans: dict[Any, Any] = core.operands.setdefault(("Matmul", start, cut, kinds), {})
         blocks_k = -(-cut.single_core_k // cut.base_k)
         m_first = cut.iterate_order == 0
@@ -201,6 +201,14 @@ class Layout:
             place(core, TPosition.CO1, self.sums, i * accumulators, accumulators)
             for i in range(0 if kinds.own_l0c else cut.db_l0c)
         ]
+
+    def keep(self, key: Any, plan: Any) -> Any:
+        """Remember what was worked out; not what has just been warned about, for it is to be so each time."""
+        if self.core.told:
+            self.core.told = False
+        else:
+            self.plans[key] = plan
+        return plan
 
     def index_of(self, stored: Stored) -> Stored:
         """The index of a piece of compressed B, behind it in L1."""

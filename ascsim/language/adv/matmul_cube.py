@@ -191,7 +191,7 @@ class Cube(CopyOut):
             plan = layout.plans.get(key)
             if plan is None:
                 sparse = layout.kinds.sparse
-                plan = layout.plans[key] = moves.multiply(core, to, left, right, (m, n, k), start, sparse, site)
+                plan = layout.keep(key, moves.multiply(core, to, left, right, (m, n, k), start, sparse, site))
             if unit and (ki == last or (ki == first and not add)):
                 unitflag.issue(core, plan, unit if ki == last else 2, site)
             else:
@@ -223,7 +223,7 @@ class Cube(CopyOut):
         key = "piece", which, row, ki, whole, product.k
         piece = layout.plans.get(key)
         if piece is None:
-            piece = layout.plans[key] = layout.piece(which, (row, ki), (lines, k), (whole, product.k))
+            piece = layout.keep(key, layout.piece(which, (row, ki), (lines, k), (whole, product.k)))
         where, new = slots.find(piece.position, piece.number, self.flag("MTE1_MTE2", "stay"), site)
         stored = Stored(where, piece.pitch)
         if new:
@@ -252,7 +252,7 @@ class Cube(CopyOut):
             make = lambda: moves.from_rows(core, to, rows, columns, pitch, site)  # noqa: E731
         plan = layout.plans.get(key)
         if plan is None:
-            plan = layout.plans[key] = make()
+            plan = layout.keep(key, make())
         self.send(plan, source.tensor, at, site)
 
     def bring_index(self, source: InGm, of: Stored, corner: tuple[int, int], columns: int, site: Site) -> None:
@@ -263,7 +263,7 @@ class Cube(CopyOut):
         key = "index", to, columns, source.pitch, at & 511
         plan = layout.plans.get(key)
         if plan is None:
-            plan = layout.plans[key] = moves.index(core, to, columns, source.pitch, at, site)
+            plan = layout.keep(key, moves.index(core, to, columns, source.pitch, at, site))
         self.send(plan, source.tensor, at, site)
 
     def load(self, to: Place, source: Stored | Scalar, block: Block, site: Site) -> None:
@@ -279,7 +279,7 @@ class Cube(CopyOut):
                 plans = moves.sparse_loads(core, to, source, layout.index_of(source), block, site)
             else:
                 plans = moves.loads(core, to, source, block, not layout.kinds.sparse, site)
-            layout.plans[key] = plans
+            layout.keep(key, plans)
         for plan in plans:
             core.issue(plan, site)
 
@@ -295,7 +295,7 @@ class Cube(CopyOut):
         size = layout.bias.dtype.size
         plan = layout.plans.get(("bias", n))
         if plan is None:
-            plan = layout.plans["bias", n] = moves.from_rows(core, Stored(layout.bias, 32), 1, n, n, site)
+            plan = layout.keep(("bias", n), moves.from_rows(core, Stored(layout.bias, 32), 1, n, n, site))
         self.send(plan, source.tensor, source.at + ni * layout.cut.base_n * size, site)
 
     def load_bias(self, product: Product, n: int, site: Site) -> None:
@@ -306,7 +306,7 @@ class Cube(CopyOut):
         source = layout.bias if isinstance(product.bias, InGm) else product.bias
         plan = layout.plans.get(("table", source, n))
         if plan is None:
-            plan = layout.plans["table", source, n] = moves.bias_table(core, layout.table, source, n, site)
+            plan = layout.keep(("table", source, n), moves.bias_table(core, layout.table, source, n, site))
         core.issue(plan, site)
         if source is layout.bias:
             core.set_flag(self.flag("MTE1_MTE2", "bias"), site)

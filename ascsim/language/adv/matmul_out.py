@@ -94,7 +94,7 @@ class CopyOut:
             assert steps is not None
             for plan, _ in steps.plans:
                 plan.private = plan.private or to.private
-            layout.plans[key] = steps
+            layout.keep(key, steps)
         core.barrier(core.pipes["FIX"], site)
         for plan, at in steps.plans:
             if isinstance(tensor, GlobalTensor):
@@ -129,7 +129,7 @@ class CopyOut:
                 plan = moves.from_rows(core, words, 1, 2 * n, 2 * n, site)
             else:
                 plan = moves.contiguous(core, there, nbytes, at, site)
-            layout.plans["factors", n, at & 511] = plan
+            layout.keep(("factors", n, at & 511), plan)
         self.send(plan, source.tensor, at, site)
         flag = self.flag("MTE2_FIX")
         core.set_flag(flag, site)
