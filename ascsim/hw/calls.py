@@ -26,7 +26,8 @@ NO_NAMES: dict[str, Any] = {}  # named arguments of nearly every call: one dicti
 
 
 class Call(NamedTuple):
-    """One call: a method of `core` by its name, or a function. `core` is another than the text's where it is served."""
+    """One call: a method of `core` by its name, or a function. `core` is another than the text's where it serves that
+    one; such calls have no site, for the author cannot put anything beside them."""
 
     core: Core
     what: str | Callable[..., Any]
@@ -52,7 +53,11 @@ class Calls:
         """The calls of every core, in order."""
         return {
             serial: [
-                call._replace(args=call.args if at is None else (*call.args, at), turn=turn)
+                call._replace(
+                    args=call.args if at is None else (*call.args, at),
+                    site=call.site if call.core.serial == serial else None,
+                    turn=turn,
+                )
                 for call, at, turn in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
             ]
             for serial, rows in self.rows.items()

@@ -20,6 +20,7 @@ from .findings import Finding
 from .instruction import Plan
 from .pipe import ALWAYS
 from .scheduler import Scheduler
+from .serving import serve
 from .stretch import NO_STRETCH
 from .totals import CoreTotals
 from .variants import core_class
@@ -66,15 +67,16 @@ class _Again(Device):
             only=groups,
         )
         self.arena, self.cores = first.arena, cores
+        self.serving = {core.serial for core in first.servers.cores.values()}
 
     def _enter(self, where: Place) -> Core:
-        core = self.cores[where.serial]
+        core = self.cores.get(where.serial) or self.machine(self, where.kind)  # a new one where the text calls nothing
         core.start(where.serial, where.group, where.sub, where.index)
         return core
 
-    def rerun(self, serials: Iterable[int], body: Callable[[], Any]) -> bool:
-        """Run the cores named; whether something ended the launch."""
-        wanted = set(serials)
+    def rerun(self, serials: Iterable[int] | None, body: Callable[[], Any]) -> bool:
+        """Run the cores named, or all; whether something ended the launch."""
+        wanted = {*range(len(self.places))} if serials is None else {*serials, *self.serving}
         places = [place for place in self.places if place.serial in wanted]
         self.scheduler = Scheduler(places, self._enter, self._leave, body)
         try:
@@ -95,15 +97,19 @@ def rerun(device: Device, edit: Edit = iter, serials: Iterable[int] | None = Non
     assert device.record is not None
     calls = device.record.calls.of
     cores = {call.core.serial: call.core for made in calls.values() for call in made}
+    cores |= {core.serial: core for core in device.servers.cores.values()}
     auto_sync, insert_sync = device.auto_sync and compiler, device.insert_sync and compiler
     again = _Again(device, cores, auto_sync, insert_sync)
 
     def body() -> None:
-        for call in edit(calls[current.core.get().serial]):
+        core = current.core.get()
+        for call in edit(calls.get(core.serial, [])):
             _make(device, again, call)
+        if core.serial in again.serving:
+            serve(core)
 
     with _lent(device, again, cores, calls.values()):
-        ended = again.rerun(calls if serials is None else serials, body)
+        ended = again.rerun(serials, body)
     return Outcome(again.findings, list(again.totals()), ended, again)
 
 

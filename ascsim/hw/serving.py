@@ -16,13 +16,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from . import deadlock
+from .calls import recorded
 from .findings import Site, place
 from .meetings import arrive, foreign
 
 if TYPE_CHECKING:
     from .core import Core
     from .device import Device
-    from .pipe import Pipe, Token
+    from .pipe import Token
 
 
 class Serving(BaseException):
@@ -35,6 +36,8 @@ class Servers:
     def __init__(self, groups_of_clients: Iterable[int]) -> None:
         self.cores: dict[int, Core] = {}
         self.clients = Counter(groups_of_clients)
+        self.asked: Counter[int] = Counter()  # answers by client, and those that it has not heard yet
+        self.answers: dict[tuple[int, int], Token] = {}
 
     def stays(self, core: Core) -> bool:
         """Whether a core whose text has ended has work to do still."""
@@ -54,6 +57,7 @@ def serve(core: Core) -> NoReturn:
     raise Serving
 
 
+@recorded()
 def request(client: Core, operation: str, site: Site) -> Core:
     """Send a message; returns the server, which has received it."""
     servers, group = client.device.servers.cores, client.group
@@ -77,9 +81,19 @@ def request(client: Core, operation: str, site: Site) -> Core:
     return server
 
 
-def answer(server: Core, pipe: Pipe) -> Token:
-    """All that the server's work on a pipe has come to; the client that waits for it (`arrive`) follows it."""
-    return foreign(server, pipe.ended(server.now))
+@recorded()
+def answer(client: Core, server: Core) -> int:
+    """All that the server's work on FIX has come to, as the number by which the client may wait for it."""
+    servers = client.device.servers
+    servers.asked[client.serial] = number = servers.asked[client.serial] + 1
+    servers.answers[client.serial, number] = foreign(server, server.pipes["FIX"].ended(server.now))
+    return number
+
+
+@recorded()
+def hear(client: Core, number: int) -> None:
+    """The scalar unit waits for an answer; everything issued from now on follows it."""
+    arrive(client, client.device.servers.answers.pop((client.serial, number)))
 
 
 def remedy(device: Device, first: int, earlier: str, line: str, then: int, later: str) -> str | None:

@@ -122,8 +122,6 @@ class _Adviser:
         assert record is not None
         cures = tuple((f.code, f.remedy) for f in device.findings if f.code not in IN_CORE and f.remedy)
         faults = [finding for finding in device.findings if finding.severity == "fault"]
-        if device.servers.cores:
-            return Advice(cures=cures, silent="its cube cores serve matmul objects")
         self.calls = _different(record.calls.of)
         if sum(map(len, self.calls.values())) > CALLS:
             return Advice(cures=cures, silent=f"more than {CALLS} calls")

@@ -13,6 +13,7 @@ import pytest
 
 import ascsim as asc
 from ascsim import cli
+from ascsim.hw.rerun import rerun
 from ascsim.report.edits import WHERE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -182,10 +183,62 @@ def test_where_no_advice_can_be_given_the_reason_is(tmp_path, monkeypatch):
     assert str(now.reports[0].recording.advice()) == ("Advice: not given: OOB_GM ended the launch before its last call")
     monkeypatch.setattr("ascsim.report.advice.CALLS", 10)
     assert str(launched(SOURCE, tmp_path).recording.advice()) == "Advice: not given: more than 10 calls"
-    monkeypatch.undo()
-    report = launched(SOURCE, tmp_path)
-    report.recording.device.servers.cores[0] = report.recording.entries[0].core  # as with a Matmul object
-    assert str(report.recording.advice()) == "Advice: not given: its cube cores serve matmul objects"
+
+
+def small(source, name):
+    """Lesson 5, or what has become of it, on two vector cores with two blocks each: the kernel, launched."""
+    sizes = {"M, N, K = 512, 512, 128": "M, N, K = 64, 64, 32", "CORES = 4": "CORES = 2", "64, 128  # a": "32, 32  # a"}
+    for before, after in sizes.items():
+        assert before in source
+        source = source.replace(before, after)
+    Path(name).write_text(source)
+    module = runpy.run_path(name)
+    a, b, bias, c = (
+        np.ones((64, 32), np.float16),
+        np.ones((32, 64), np.float16),
+        np.ones(64, np.float32),
+        np.zeros(4096),
+    )
+    arguments = a, b, bias, c.astype(np.float32), 0.125, module["make_tiling"](), np.zeros(16 << 20, np.uint8)
+    with asc.settings(checks=asc.Checks.collect(), record=True):
+        return module["leakyrelu_kernel"][1](*arguments)
+
+
+LESSON = (EXAMPLES / "05_matmul_leakyrelu/matmul_leakyrelu.py").read_text()
+QUEUE = {  # one buffer without a queue, ordered by nothing
+    "    blocks = asc.TQue(asc.TPosition.VECOUT, 1)\n": "    block_of_c = asc.TBuf(UB)\n",
+    "    pipe.init_buffer(que=blocks, num=2, len=elements * c.dtype.sizeof())\n": (
+        "    pipe.init_buffer(block_of_c, elements * 4)\n    block = block_of_c.get(c.dtype)\n"
+    ),
+    "        block = blocks.alloc_tensor(c.dtype)\n": "",
+    "        blocks.enque(block)\n": "",
+    "        block = blocks.deque(c.dtype)\n": "",
+    "        blocks.free_tensor(block)\n": "",
+}
+
+
+def test_advice_where_cube_cores_serve_a_matmul(tmp_path):
+    """Their work is made again too, in the turn of the vector core that asks for it."""
+    plain = small(LESSON, tmp_path / "plain.py")
+    again = rerun(plain.recording.device)
+    assert again.findings == []
+    assert [(t.kind, t.index, t.end, t.busy) for t in again.totals] == [
+        (t.kind, t.index, t.end, t.busy) for t in plain.recording.device.totals()
+    ]
+    assert str(plain.recording.advice()) == "Advice: none needed"
+    source = LESSON
+    for before, after in QUEUE.items():
+        assert before in source
+        source = source.replace(before, after)
+    report = small(source, tmp_path / "faulty.py")
+    assert [finding.code for finding in report.findings] == ["RAW"]
+    advice = report.recording.advice()
+    flag = "asc.HardEvent.V_MTE3, v_mte3_0"
+    assert [(line.where, line.code) for line in advice.lines] == [
+        ("after", f"v_mte3_0 = pipe.alloc_event_id(asc.HardEvent.V_MTE3); asc.set_flag({flag})"),
+        ("before", f"asc.wait_flag({flag}); pipe.release_event_id(v_mte3_0, asc.HardEvent.V_MTE3)"),
+    ]
+    assert small(followed(source, advice.lines), tmp_path / "cured.py").findings == []
 
 
 def test_barriers_that_do_nothing_are_named_with_what_they_cost(tmp_path):

@@ -102,11 +102,11 @@ class BatchCalls(ResultCalls):
         cube = way.cube(operation, site)
         compute(state, cube, product, target, batch, 0, operation, site)
         state.fresh = False
-        token = way.answer(cube)
+        number = way.answer(cube)
         if wait:
-            way.wait(token)
+            way.wait(number)
         elif later:
-            state.answers.append(token)
+            state.answers.append(number)
         if local:
             way.receive(tensor, there, site)
 

@@ -14,8 +14,6 @@ from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.events import EVENT_NUMBER
 from ...hw.findings import Site
 from ...hw.instruction import Plan
-from ...hw.meetings import arrive
-from ...hw.pipe import Token
 from .. import copies
 from ..core.address import GlobalAddress
 from ..core.dtype import DataType
@@ -49,14 +47,14 @@ class Link:
         core = self.core.device.servers.cores.get(self.core.group) if self.remote else self.core
         return None if core is None else core.state.get(_STATE)
 
-    def answer(self, cube: Cube) -> Token:
-        """What a wait for all the copies out so far waits for."""
-        return serving.answer(cube.core, cube.core.pipes["FIX"])
+    def answer(self, cube: Cube) -> int:
+        """The number of an answer: what a wait for all the copies out so far waits for."""
+        return serving.answer(self.core, cube.core) if self.remote else 0
 
-    def wait(self, token: Token) -> None:
+    def wait(self, number: int) -> None:
         """The scalar unit waits for an answer; on the cube core itself nothing is to be waited for."""
         if self.remote:
-            arrive(self.core, token)
+            serving.hear(self.core, number)
 
     # ------------------------------------------------------------------ UB, through the workspace
 

@@ -12,7 +12,6 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
 from ...hw.findings import Site
-from ...hw.pipe import Token
 from ..core.dtype import float32
 from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, TPosition
 from ..core.global_tensor import GlobalTensor
@@ -85,7 +84,7 @@ class MatmulObject:
         self.index: GlobalTensor | None = None  # of a B that is 4:2 compressed
         self.fresh = False  # set_tensor_a or set_tensor_b since the last round
         self.blocks: Blocks | None = None
-        self.answers: list[Token] = []  # of calls that did not wait
+        self.answers: list[int] = []  # of calls that did not wait
         self.workspace: GlobalTensor | None = None
         self.taken = 0  # blocks taken from it
         self.unentered: Site | None = None  # where an iterate(sync=False) stands that no `with` has entered yet

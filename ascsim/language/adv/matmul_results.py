@@ -62,11 +62,11 @@ class ResultCalls:
         product = state.product(operation)
         cube = way.cube(operation, site)
         state.all(cube, product, target, operation, site)
-        token = way.answer(cube)
+        number = way.answer(cube)
         if wait:
-            way.wait(token)
+            way.wait(number)
         elif later:
-            state.answers.append(token)
+            state.answers.append(number)
 
     def wait_iterate_all(self) -> None:
         """Wait for an iterate_all(sync=False, wait_iterate_all=True). Page: WaitIterateAll."""
@@ -166,9 +166,9 @@ class ResultCalls:
             return None
         cube = way.cube(operation, site)
         state.take(cube, state.target(tensor, atomic, sequential, operation), operation, site)
-        token = way.answer(cube)
+        number = way.answer(cube)
         if wait:
-            way.wait(token)
+            way.wait(number)
         if optional_tensor is not None:
             self._result(optional_tensor, operation, site, None)
             way.receive(optional_tensor, tensor, site)
