@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author
-from ..core.enums import LayoutMode
+from ..core.enums import LayoutMode, TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import VECTOR_POSITIONS, index
 from ..core.tensor import LocalTensor
@@ -89,7 +89,7 @@ class BatchCalls(ResultCalls):
             rule = "False: no block of a batch stands in L0C before it"
             raise ArgumentValueError(operation, operand="en_partial_sum", value=True, rule=rule, nearest=False)
         atomic = self._atomic(0 if en_atomic is None else en_atomic, operation)
-        self._result(tensor, operation, site, VECTOR_POSITIONS)
+        self._result(tensor, operation, site, {TPosition.GM, *VECTOR_POSITIONS})
         local = isinstance(tensor, LocalTensor)
         if batch.sequential is not local:
             rule = "True for a tensor in UB, False for global memory"

@@ -25,6 +25,7 @@ from ..fwk.pipe import TPipe
 from .matmul_cube import Cube
 
 OBJECTS = 4  # of one core
+NO_L1 = "a vector core has no L1: its tensors there travel by messages, not built"
 _STATE = "matmul"
 
 

@@ -204,9 +204,9 @@ class MatmulObject:
 
     def target(self, tensor: Any, atomic: int, sequential: bool, operation: str, private: bool = False) -> Target:
         """Where results go: a tensor in global memory, or one of L1."""
-        if tensor.dtype is not self.c.dtype:
-            rule = f"{self.c.dtype}, the type of C"
-            raise ArgumentValueError(operation, operand="tensor.dtype", value=tensor.dtype, rule=rule)
+        if self.c.position is TPosition.CO1:
+            rule = "GM or VECIN; what iterate(local_c_matrix=...) puts in CO1, fixpipe takes"
+            raise ArgumentValueError(operation, operand="c.position", value="CO1", rule=rule)
         mode = mode_of(self.a.dtype, self.c.dtype, self.factor, operation)
         factor = self.factor
         if isinstance(factor, GlobalTensor):

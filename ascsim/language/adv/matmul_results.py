@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
-from ...hw.errors import ArgumentValueError, LaunchError, SimulatorWarning
+from ...hw.errors import ArgumentValueError, LaunchError, NotSimulatedError, SimulatorWarning
 from ...hw.findings import Site, author, locate
 from ..core import ir_value
 from ..core.enums import TPosition
@@ -16,6 +16,7 @@ from ..core.params import I32, Params
 from ..core.place import L1_POSITIONS, VECTOR_POSITIONS, Place, index, report
 from ..core.tensor import LocalTensor
 from ..signatures import signatures
+from .matmul_link import NO_L1
 from .matmul_object import MatmulObject
 from .matmul_operands import MatmulType, operand, placed
 from .matmul_out import UPDATES
@@ -48,7 +49,7 @@ class ResultCalls:
         wait, later = flag(sync, operation, "sync"), flag(wait_iterate_all, operation, "wait_iterate_all")
         if later and wait:
             raise ArgumentValueError(operation, operand="wait_iterate_all", value=True, rule="with sync=False only")
-        self._result(tensor, operation, site, (TPosition.GM, *L1_POSITIONS))
+        self._result(tensor, operation, site, {TPosition.GM, *L1_POSITIONS})
         atomic = self._atomic(en_atomic, operation)
         target = state.target(tensor, atomic, flag(en_sequential_write, operation, "en_sequential_write"), operation)
         if flag(fake_msg, operation, "fake_msg"):
@@ -145,17 +146,11 @@ class ResultCalls:
             )
         if state.answers and not wait:
             return self._taken(tensor, operation, site)
-        self._result(tensor, operation, site, None)
+        self._result(tensor, operation, site, {TPosition.GM, *VECTOR_POSITIONS})
+        if optional_tensor is not None:
+            self._result(optional_tensor, operation, site, VECTOR_POSITIONS, "optional_tensor")
         way = state.linked(operation)
         if isinstance(tensor, LocalTensor):
-            if not way.remote:
-                report(
-                    way.core,
-                    "BAD_POSITION",
-                    "L0C to UB has no path on this chip; rule: a GlobalTensor",
-                    site,
-                    operation,
-                )
             if atomic:
                 raise ArgumentValueError(operation, operand="en_atomic", value=atomic, rule="0 to UB", nearest=0)
             there = way.room(tensor.dtype, tensor.place.live.nbytes, operation)
@@ -170,7 +165,6 @@ class ResultCalls:
         if wait:
             way.wait(number)
         if optional_tensor is not None:
-            self._result(optional_tensor, operation, site, None)
             way.receive(optional_tensor, tensor, site)
         return None
 
@@ -184,7 +178,11 @@ class ResultCalls:
         """V waits for the copies of get_tensor_c(sync=False) to UB. Page: WaitGetTensorC."""
         operation = "Matmul.wait_get_tensor_c"
         self.state.single_master(operation)
-        self.state.linked(operation).order("MTE2_V", author(1))
+        way = self.state.linked(operation)
+        if not way.remote:
+            rule = "vector cores, whose results come to UB"
+            raise ArgumentValueError(operation, "nothing to wait for on a cube core", rule=rule)
+        way.order("MTE2_V", author(1))
 
     def get_offset_c(self) -> MatrixOffset:
         """Where the block that iterate has computed last lies in C. Page: GetOffsetC.
@@ -211,12 +209,21 @@ class ResultCalls:
         return atomic
 
     def _result(self, tensor: Any, operation: str, site: Site, positions: Any, name: str = "tensor") -> None:
-        """A tensor for results; `positions`: where it may lie (None: anywhere)."""
-        core = self.state.linked(operation).core
-        given = placed(core, tensor, name, operation, site)
-        if positions is not None and given not in (TPosition.GM, *positions):
-            legal = ", ".join(p.name for p in sorted(positions))
-            report(core, "BAD_POSITION", f"{name} lies in {given.name}; rule: {legal}", site, operation)
+        """A tensor for results, of the type of C; `positions`: where it may lie."""
+        way, dtype = self.state.linked(operation), self.state.c.dtype
+        given = placed(way.core, tensor, name, operation, site)
+        text = ""
+        if given not in positions:
+            text = ", ".join(p.name for p in sorted(positions))
+        elif given in VECTOR_POSITIONS and not way.remote:
+            text = "GM: L0C to UB has no path on this chip"
+        if text:
+            report(way.core, "BAD_POSITION", f"{name} lies in {given.name}; rule: {text}", site, operation)
+        if given in L1_POSITIONS and way.remote:
+            raise NotSimulatedError(operation, NO_L1)
+        if tensor.dtype is not dtype:
+            operand, rule = f"{name}.dtype", f"{dtype}, the type of C"
+            raise ArgumentValueError(operation, operand=operand, value=tensor.dtype, rule=rule)
 
     def _taken(self, tensor: Any, operation: str, site: Site, ordered: bool = True) -> Any:
         """The next block of an iterate(sync=False), from the workspace."""

@@ -12,10 +12,10 @@ from ..core.address import GlobalAddress
 from ..core.dtype import float16, float32, int8, uint8, uint64
 from ..core.global_tensor import GlobalTensor
 from ..core.limits import buffered
-from ..core.place import index, report, running
+from ..core.place import L1_POSITIONS, index, report, running
 from ..core.tensor import LocalTensor
 from ..signatures import signatures
-from .matmul_link import in_ub
+from .matmul_link import NO_L1, in_ub
 from .matmul_object import MatmulObject
 from .matmul_operands import Operand, Sizes, operand
 
@@ -97,10 +97,13 @@ class SetupCalls:
         way = self.state.linked(operation)
         if isinstance(tensor, LocalTensor) and in_ub(tensor.place.live):
             return way.send(tensor, operation, site)
-        if isinstance(tensor, LocalTensor) and way.remote:
-            raise NotSimulatedError(
-                operation, "a vector core has no L1: its tensors there travel by messages, not built"
-            )
+        if isinstance(tensor, LocalTensor):
+            position = tensor.place.live.position
+            if way.remote:
+                raise NotSimulatedError(operation, NO_L1)
+            if position not in L1_POSITIONS:
+                text = f"tensor lies in {position.name}; rule: GM or L1, as a cube core has no UB"
+                report(way.core, "BAD_POSITION", text, site, operation)
         return tensor
 
     def set_bias(self, tensor: Any) -> None:

@@ -175,10 +175,47 @@ def test_tensors_that_are_not_as_declared(name: str) -> None:
     assert caught.value.code == code
 
 
-def test_results_in_ub_on_a_cube_core() -> None:
-    with refused(asc.FoundError, "L0C to UB has no path") as caught:
-        launch(calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(ub())), cube=True)
-    assert caught.value.code == "BAD_POSITION"
+def there(position: str, dtype: Any = asc.float32) -> Any:
+    return asc.LocalTensor(dtype, asc.TPosition[position], 0, 256)
+
+
+def later(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
+    mm.set_workspace(c)
+    mm.iterate(sync=False)
+
+
+NO_WAY = "lies in VECIN; rule: GM: L0C to UB has no path on this chip"
+# Types of A and C (None: in global memory), calls, whether on a cube core alone, what is said
+PLACES: dict[str, tuple[Any, Any, Calls, bool, str]] = {
+    "a in UB": (kind("float16", position=asc.TPosition.VECOUT), None,
+                alone(lambda mm, *_: mm.set_tensor_a(there("VECIN", asc.float16))), True, "a cube core has no UB"),
+    "block in UB": (None, None, calls(step, lambda mm, *_: mm.get_tensor_c(there("VECIN"))), True, NO_WAY),
+    "second block in UB": (None, None, calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(
+        c, optional_tensor=there("VECIN"))), True, "optional_tensor " + NO_WAY),
+    "block in L1": (None, None, calls(step, lambda mm, *_: mm.get_tensor_c(there("A1"))), False, "in A1; rule: GM"),
+    "second block in GM": (None, None, calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(
+        c, optional_tensor=c)), False, "optional_tensor lies in GM; rule: VECIN"),
+    "second block of another type": (None, None, calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(
+        c, optional_tensor=there("VECIN", asc.int32))), False, "optional_tensor.dtype = int32; rule: float32"),
+    "block taken in UB": (None, None, calls(later, lambda mm, *_: mm.get_tensor_c(there("VECIN"), sync=False)),
+                          True, NO_WAY),
+    "block taken to GM": (None, None, calls(later, lambda mm, a, b, bias, c: mm.get_tensor_c(c, sync=False)), False,
+                          "tensor lies in GM; rule: VECIN"),
+    "block taken in another type": (None, None, calls(later, lambda mm, *_: mm.async_get_tensor_c(
+        there("VECIN", asc.float16))), False, "tensor.dtype = float16; rule: float32"),
+    "wait for UB": (None, None, calls(lambda mm, *_: mm.wait_get_tensor_c()), True, "nothing to wait for"),
+    "all in L1": (None, None, calls(lambda mm, *_: mm.iterate_all(there("A1"))), False, "a vector core has no L1"),
+    "all of C in L0C": (None, kind("float32", format=NZ, position=asc.TPosition.CO1), calls(whole), True,
+                        "iterate_all: c.position = 'CO1'; rule: GM or VECIN"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*iterate.sync=False. as a statement:ascsim.SimulatorWarning")
+@pytest.mark.parametrize("name", PLACES)
+def test_tensors_where_nothing_can_take_or_bring_them(name: str) -> None:
+    a, c, made, cube, words = PLACES[name]
+    with refused(asc.SimulatorError, words):
+        launch(made, c=(a or HALF, HALF, c or SINGLE, SINGLE), cube=cube)
 
 
 TYPES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
