@@ -1,136 +1,184 @@
-"""Pairs for memory, operands and queues (see `pairs`)."""
+"""Pairs for memory and operands (see `pairs`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pairs import AIC, Pair, fault, note, warn
+from pairs import fault, note, warn
 
 MEMORY = (
     fault(
         "OOB_GM",
-        "4128 bytes past its end",
+        "data_copy reads bytes [5120:5152) of argument 'a' (1024 bytes), 4128 bytes past its end",
         """
-    - asc.data_copy(x, a_gm[1280:], 8)  # 2
+    - asc.data_copy(x, a_gm[1280:], 8)
     + asc.data_copy(x, a_gm[248:], 8)
         """,
     ),
     warn(
         "OOB_GM",
-        "1024 bytes past its end",
+        "data_copy reads bytes [1024:1280) of argument 'a' (1024 bytes), 256 bytes past its end, in turn 4 of its loop",
         """
-    - asc.data_copy(x, a_gm[504:], 8)  # 2
-    + asc.data_copy(x, a_gm[248:], 8)
+    - tiles = 5
+    + tiles = 4
+      for i in range(tiles):
+          asc.pipe_barrier(P.PIPE_MTE2)
+          asc.data_copy(x, a_gm[i * 64:], 64)
         """,
     ),
     warn(
         "OOB_BUF",
-        "",
+        "duplicate: dst touches bytes [1024:1284), 4 bytes past its tensor (64 elements of float32, bytes "
+        "[1024:1280) of UB, made at pair.py:<1>)",
         """
-    - asc.duplicate(x, 1.0, 65)  # 2
-    + asc.duplicate(x, 1.0, 64)
+      t = asc.LocalTensor(asc.float32, T.VECCALC, 1024, 64)  # 1
+    - asc.duplicate(t, 1.0, 65)
+    + asc.duplicate(t, 1.0, 64)
         """,
     ),
     fault(
         "OOB_PHYS",
-        "of UB (196608 bytes)",
+        "duplicate: dst touches UB bytes [196480:196736), 128 bytes past the end of UB (196608 bytes); its tensor: "
+        "64 elements of float32, bytes [196480:196736) of UB, made at pair.py:<1>",
         """
-    - top = asc.LocalTensor(asc.float32, T.VECIN, 196608 - 128, 0)
-    + top = asc.LocalTensor(asc.float32, T.VECIN, 196608 - 256, 0)
-      asc.duplicate(top, 1.0, 64)  # 2
+    - top = asc.LocalTensor(asc.float32, T.VECIN, 196608 - 128, 64)  # 1
+    + top = asc.LocalTensor(asc.float32, T.VECIN, 196608 - 256, 64)
+      asc.duplicate(top, 1.0, 64)
         """,
     ),
     fault(
         "MISALIGNED_ADDR",
-        "32",
+        "duplicate: dst starts at byte 20 of UB; rule: a multiple of 32; 5 elements less or 3 more would do",
         """
-    - asc.duplicate(x[5:], 1.0, 8)  # 2
+    - asc.duplicate(x[5:], 1.0, 8)
     + asc.duplicate(x[8:], 1.0, 8)
         """,
     ),
-    fault(
-        "MISALIGNED_ADDR",
-        "512",
-        """
-    - at = asc.LocalTensor(asc.float16, T.A2, 256, 256)
-    + at = asc.LocalTensor(asc.float16, T.A2, 512, 256)
-      asc.init_const_value(at, asc.InitConstValueParams(1, 1, 0, 1.0))  # 2
-        """,
-        **AIC,
-    ),
     warn(
         "MISALIGNED_LEN",
-        "data_copy_pad",
+        "data_copy: count = 50 asks for 200 bytes, 192 are moved: copies go by whole 32-byte blocks; data_copy_pad "
+        "moves single bytes",
         """
-    - asc.data_copy(x, a_gm, 50)  # 2
+    - asc.data_copy(x, a_gm, 50)
     + asc.data_copy(x, a_gm, 48)
         """,
     ),
     warn(
         "UNINIT_READ",
-        "uses undefined bytes [128:256) of UB|the nearest write before it is duplicate, pair.py:24, bytes [0:128)",
+        "adds, pair.py:<2> (V) uses undefined bytes [128:256) of UB (x): the nearest write before it is duplicate, "
+        "pair.py:<1>, bytes [0:128)",
         """
-    - asc.duplicate(x, 1.0, 32)
+    - asc.duplicate(x, 1.0, 32)  # 1
+    + asc.duplicate(x, 1.0, 64)
+      asc.adds(z, x, 1.0, 64)  # 2
+        """,
+    ),
+    warn(
+        "UNINIT_READ",
+        "adds, pair.py:<2> (V) uses undefined bytes [0:256) of UB (x): never written",
+        """
     + asc.duplicate(x, 1.0, 64)
       asc.adds(z, x, 1.0, 64)  # 2
         """,
     ),
     fault(
         "USE_AFTER_FREE",
-        "was freed at",
+        "duplicate: dst: the tensor of que (VECIN), bytes [0:256) of UB, was freed at pair.py:<1>; the bytes are "
+        "nobody's now",
         """
       pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 1)
       pipe.init_buffer(que, 1, 256)
       t = que.alloc_tensor(asc.float32)
-    - que.free_tensor(t)
-      asc.duplicate(t, 1.0, 64)  # 2
-    + que.free_tensor(t)
+    - que.free_tensor(t)  # 1
+      asc.duplicate(t, 1.0, 64)
+      que.free_tensor(t)
+        """,
+    ),
+    fault(
+        "USE_AFTER_FREE",
+        "duplicate: dst: the tensor of que (VECIN), bytes [0:256) of UB, was freed at pair.py:<1>; the bytes are now "
+        "those of que (VECIN), OCCUPIED since alloc_tensor at pair.py:<2>",
+        """
+      pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 1)
+      pipe.init_buffer(que, 1, 256)
+      t = que.alloc_tensor(asc.float32)
+      que.free_tensor(t)  # 1
+      u = que.alloc_tensor(asc.float32)  # 2
+    - asc.duplicate(t, 1.0, 64)
+    + asc.duplicate(u, 1.0, 64)
+      que.free_tensor(u)
+        """,
+    ),
+    fault(
+        "USE_AFTER_FREE",
+        "duplicate: dst: the tensor of buf (VECCALC), bytes [0:256) of UB, lost its memory to TPipe.reset at "
+        "pair.py:<1>; the bytes are nobody's now",
+        """
+      pipe, buf = asc.TPipe(), asc.TBuf(T.VECCALC)
+      pipe.init_buffer(buf, 256)
+      t = buf.get(asc.float32)
+    - pipe.reset()  # 1
+      asc.duplicate(t, 1.0, 64)
         """,
     ),
     fault(
         "MEM_OVERFLOW",
-        "",
+        "TPipe.init_buffer: two (VECCALC) asks for 1 x 98336 = 98336 bytes of UB, 65536 of 196608 are available; "
+        "buffers so far: que (VECIN) 2 x 49152, one (VECCALC) 1 x 32768, together 131072",
         """
-      pipe, one, two = asc.TPipe(), asc.TBuf(T.VECCALC), asc.TBuf(T.VECCALC)
-      pipe.init_buffer(one, 98304)
-    - pipe.init_buffer(two, 98336)  # 2
-    + pipe.init_buffer(two, 98304)
+      pipe, que, one, two = asc.TPipe(), asc.TQue(T.VECIN, 1), asc.TBuf(T.VECCALC), asc.TBuf(T.VECCALC)
+      pipe.init_buffer(que, 2, 49152)
+      pipe.init_buffer(one, 32768)
+    - pipe.init_buffer(two, 98336)
+    + pipe.init_buffer(two, 65536)
         """,
     ),
     warn(
         "RESERVED_MEM",
-        "",
+        "select: UB bytes [188416:188544) hold data, but they are the scratch of this instruction",
         """
     - top = asc.LocalTensor(asc.float32, T.VECCALC, 184 * 1024, 64)
     + top = asc.LocalTensor(asc.float32, T.VECCALC, 183 * 1024, 64)
       mask = asc.LocalTensor(asc.uint8, T.VECCALC, 2048, 32)
       asc.duplicate(asc.LocalTensor(asc.int16, T.VECCALC, 2048, 16), 0, 16)
       asc.duplicate(top, 1.0, 64)
-      asc.select(z, mask, top, 1.0, asc.SelMode.VSEL_TENSOR_SCALAR_MODE, 64)  # 2
+      asc.select(z, mask, top, 1.0, asc.SelMode.VSEL_TENSOR_SCALAR_MODE, 64)
         """,
     ),
     fault(
         "OVERLAP_PARTIAL",
-        "",
+        "adds: dst bytes [32:224) and src bytes [0:192) of UB meet in bytes [32:192) at repeat 0; rule: lie apart or "
+        "coincide",
         """
       asc.duplicate(x, 1.0, 64)
-    - asc.adds(x[8:], x, 1.0, 48)  # 2
+    - asc.adds(x[8:], x, 1.0, 48)
     + asc.adds(y[8:], x, 1.0, 48)
         """,
     ),
     fault(
+        "OVERLAP_PARTIAL",
+        "cast: dst bytes [0:256) and src bytes [0:128) of UB meet in bytes [0:128) at repeat 0; rule: lie apart or "
+        "coincide",
+        """
+      half = asc.LocalTensor(asc.float16, T.VECCALC, 0, 64)
+      asc.duplicate(half, 1.0, 64)
+    - asc.cast(x, half, asc.RoundMode.CAST_NONE, 64)
+    + asc.cast(y, half, asc.RoundMode.CAST_NONE, 64)
+        """,
+    ),
+    fault(
         "OVERLAP_REPEAT",
-        "",
+        "adds: dst bytes [256:768) and src bytes [0:512) of UB meet in bytes [256:512) at repeat 0; rule: the "
+        "destination of a repeat is not a source of the next",
         """
       long = asc.LocalTensor(asc.float32, T.VECCALC, 0, 192)
       asc.duplicate(long, 1.0, 192)
-    - asc.adds(long[64:], long, 1.0, 64, 2, asc.UnaryRepeatParams(1, 1, 8, 8))  # 2
+    - asc.adds(long[64:], long, 1.0, 64, 2, asc.UnaryRepeatParams(1, 1, 8, 8))
     + asc.adds(long, long, 1.0, 64, 2, asc.UnaryRepeatParams(1, 1, 8, 8))
         """,
     ),
     note(
         "DEAD_STORE",
-        "never read since",
+        "duplicate, pair.py:<2> (V) on aiv 0 overwrites bytes of UB x[0:256), written by duplicate, pair.py:<1> (V) "
+        "and never read since",
         """
       asc.duplicate(x, 1.0, 64)  # 1
     + asc.adds(z, x, 1.0, 64)
@@ -142,173 +190,101 @@ MEMORY = (
 OPERANDS = (
     fault(
         "BAD_POSITION",
-        "",
+        "duplicate: dst lies in A1; rule: VECIN, VECOUT, VECCALC",
         """
     - at = asc.LocalTensor(asc.float32, T.A1, 0, 64)
-    + at = x
-      asc.duplicate(at, 1.0, 64)  # 2
+    + at = asc.LocalTensor(asc.float32, T.VECCALC, 0, 64)
+      asc.duplicate(at, 1.0, 64)
         """,
     ),
     fault(
         "BAD_DTYPE",
-        "int32",
+        "exp: dst has type int32; rule: float16, float32",
         """
     - kind = asc.int32
     + kind = asc.float16
       asc.duplicate(asc.LocalTensor(kind, T.VECIN, 0, 64), 1, 64)
-      asc.exp(asc.LocalTensor(kind, T.VECCALC, 256, 64), asc.LocalTensor(kind, T.VECIN, 0, 64), 64)  # 2
+      asc.exp(asc.LocalTensor(kind, T.VECCALC, 256, 64), asc.LocalTensor(kind, T.VECIN, 0, 64), 64)
         """,
     ),
     fault(
         "WRONG_CORE",
-        "",
+        "init_const_value: an aiv core has no unit for it and would do nothing; rule: aic cores",
         """
-    - asc.duplicate(asc.LocalTensor(asc.float32, T.VECIN, 0, 64), 1.0, 64)  # 2
-    + asc.get_block_idx()
+      l0a = asc.LocalTensor(asc.float16, T.A2, 0, 256)
+    - asc.init_const_value(l0a, asc.InitConstValueParams(1, 1, 0, 1.0))
         """,
-        **AIC,
     ),
-    fault("BAD_REPEAT", "256", "\n    - n = 256\n    + n = 1\n      asc.duplicate(x, 1.0, 64, n, 1, 0)  # 2"),
+    fault(
+        "BAD_REPEAT",
+        "duplicate: repeat_times = 256; rule: 0 to 255; nearest legal value: 255",
+        """
+    - n = 256
+    + n = 1
+      asc.duplicate(x, 1.0, 64, n, 1, 0)
+        """,
+    ),
+    fault(
+        "BAD_REPEAT",
+        "duplicate: repeat_times = -1; rule: 0 to 255; nearest legal value: 0",
+        """
+    - n = -1
+    + n = 1
+      asc.duplicate(x, 1.0, 64, n, 1, 0)
+        """,
+    ),
     fault(
         "BAD_STRIDE",
-        "",
+        "duplicate: dst_repeat_stride = 256; rule: 0 to 255 blocks; nearest legal value: 255",
+        """
+    - n = 256
+    + n = 8
+      asc.duplicate(x, 1.0, 64, 1, 1, n)
+        """,
+    ),
+    fault(
+        "BAD_STRIDE",
+        "data_copy: block_count = 4096; rule: 0 to 4095; nearest legal value: 4095",
         """
     - n = 4096
     + n = 1
-      asc.data_copy(x, a_gm, asc.DataCopyParams(n, 1, 0, 0))  # 2
-        """,
-    ),
-    fault("BAD_MASK", "65", "\n    - n = 65\n    + n = 64\n      asc.duplicate(x, 1.0, n, 1, 1, 8)  # 2"),
-    warn("ZERO_LENGTH", "", "\n    - n = 0\n    + n = 64\n      asc.duplicate(x, 1.0, n)  # 2"),
-)
-
-
-def queue(code: str, says: str, rest: str, make: Callable[..., Pair] = fault) -> Pair:
-    """A kernel with one queue of two buffers and depth 1."""
-    head = """
-      pipe, other = asc.TPipe(), asc.TQue(T.VECOUT, 1)
-      que = asc.TQue(T.VECIN, 1)
-      pipe.init_buffer(que, 2, 256)
-      pipe.init_buffer(other, 1, 256)
-"""
-    return make(code, says, head + rest.strip("\n"))
-
-
-QUEUES = (
-    queue(
-        "QUE_DOUBLE_FREE",
-        "que (VECIN)",
-        """
-      t = que.alloc_tensor(asc.float32)
-      que.free_tensor(t)
-    - que.free_tensor(t)  # 2
-        """,
-    ),
-    queue("QUE_EMPTY", "holds no tensor", "\n    - que.deque(asc.float32)  # 2"),
-    queue(
-        "QUE_FULL",
-        "its depth",
-        """
-      que.enque(que.alloc_tensor(asc.float32))
-    + que.free_tensor(que.deque(asc.float32))
-      que.enque(que.alloc_tensor(asc.float32))  # 2
-      que.free_tensor(que.deque(asc.float32))
-        """,
-    ),
-    queue(
-        "QUE_STATE",
-        "ENQUE since enque",
-        """
-      t = que.alloc_tensor(asc.float32)
-      que.enque(t)
-    - que.free_tensor(t)  # 2
-    + que.free_tensor(que.deque(asc.float32))
-        """,
-    ),
-    queue(
-        "QUE_WRONG_TENSOR",
-        "comes from",
-        """
-      t = que.alloc_tensor(asc.float32)
-    - other.free_tensor(t)  # 2
-    + que.free_tensor(t)
+      asc.data_copy(x, a_gm, asc.DataCopyParams(n, 1, 0, 0))
         """,
     ),
     fault(
-        "QUE_POSITION",
-        "",
+        "BAD_MASK",
+        "duplicate: mask = 65; rule: 1 to 64 lanes of this type; nearest legal value: 64",
         """
-      pipe, que = asc.TPipe(), asc.TQueBind(T.VECIN, T.VECOUT, 1)
-      pipe.init_buffer(que, 1, 256)
-      que.enque(que.alloc_tensor(asc.float32), T.GM, T.VECIN)
-    - t = que.deque(asc.float32, T.VECOUT, T.GM)  # 2
-    + t = que.deque(asc.float32, T.GM, T.VECIN)
-      que.free_tensor(t)
+    - n = 65
+    + n = 64
+      asc.duplicate(x, 1.0, n, 1, 1, 8)
         """,
     ),
     fault(
-        "QUE_NOT_INIT",
-        "que (VECIN)",
+        "BAD_MASK",
+        "duplicate: mask = 0; rule: 1 to 64 lanes of this type; nearest legal value: 1",
         """
-      pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 1)
-    + pipe.init_buffer(que, 1, 256)
-      que.free_tensor(que.alloc_tensor(asc.float32))  # 2
-        """,
-    ),
-    queue(
-        "QUE_LEAK",
-        "que (VECIN)",
-        """
-      t = que.alloc_tensor(asc.float32)
-    + que.free_tensor(t)
-        """,
-        warn,
-    ),
-    queue(
-        "QUE_NOT_DEQUED",
-        "que (VECIN)",
-        """
-      que.enque(que.alloc_tensor(asc.float32))
-    + que.free_tensor(que.deque(asc.float32))
-        """,
-    ),
-    fault(
-        "BUF_LIMIT",
-        "at most 64",
-        """
-      pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 1)
-      pipe.init_buffer(que, 64, 32)
-    - pipe.init_buffer(asc.TBuf(T.VECCALC), 32)  # 2
+    - n = 0
+    + n = 64
+      asc.duplicate(x, 1.0, n, 1, 1, 8)
         """,
     ),
     warn(
-        "BUF_LIMIT",
-        "at most 8",
+        "BAD_MASK",
+        "duplicate: mask = [0x1, 0x1] sets bits beyond the 64 lanes of a repeat; they are ignored",
         """
-      pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 8)
-      pipe.init_buffer(que, 9, 32)
-    - held = [que.alloc_tensor(asc.float32) for _ in range(9)]
-    + held = [que.alloc_tensor(asc.float32) for _ in range(8)]
-      for t in held[:8]:
-          que.free_tensor(t)
-      que.free_all_event()
-    - que.free_tensor(held[8])
+    - mask = [1, 1]
+    + mask = [1, 0]
+      asc.duplicate(x, 1.0, mask, 1, 1, 8)
         """,
     ),
-    fault(
-        "POOL_OVERLAP",
-        "",
+    warn(
+        "ZERO_LENGTH",
+        "duplicate: count = 0: the instruction does nothing; rule: 1 or more",
         """
-      pipe, one, two = asc.TPipe(), asc.TBufPool(T.VECCALC), asc.TBufPool(T.VECCALC)
-      pipe.init_buf_pool(one, 1024)
-      pipe.init_buf_pool(two, 1024, one)
-      first, second = asc.TQue(T.VECIN, 1), asc.TQue(T.VECIN, 1)
-      one.init_buffer(first, 1, 256)
-      first.free_tensor(first.alloc_tensor(asc.float32))
-    + one.reset()
-      two.init_buffer(second, 1, 256)
-      second.free_tensor(second.alloc_tensor(asc.float32))  # 2
+    - n = 0
+    + n = 64
+      asc.duplicate(x, 1.0, n)
         """,
     ),
-    fault("PIPE_TWICE", "", "\n      pipe = asc.TPipe()\n    - again = asc.TPipe()  # 2"),
 )

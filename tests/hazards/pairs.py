@@ -1,13 +1,15 @@
-"""A minimal kernel for every fault of the fault list, and its clean twin, one change apart. Here: faults of order.
+"""A minimal kernel for every fault of the fault list, and its clean twin, one line apart. Here: faults of order.
 
-In the text of a row a line that begins with `-` stands in the faulty kernel alone, one with `+` in its twin alone. A
-comment (`# 1`, `# 2`) marks the lines that the report must name. Local tensors of 64 float32, one behind the other in
-UB: `x` (VECIN), `y` (VECCALC), `z` (VECOUT); global tensors `a_gm` (ones), `b_gm` (zeros) of 256 float32. On a cube
-core: `l1`, `l0a`, `l0b`, `c` for one fractal of 16 x 16.
+In the text of a row a line that begins with `-` stands in the faulty kernel alone, one with `+` in its twin alone.
+What the report must say follows the code, parts joined by `|`; `<1>` there is the number of the line whose comment has
+that mark (`# 1`: what came first, `# 2`: where the report is made, `# set` and `# wait`: in `order`). Local tensors of
+64 float32, one behind the other in UB: `x` (VECIN), `y` (VECCALC), `z` (VECOUT); global tensors `a_gm` (ones), `b_gm`
+(zeros) of 256 float32. On a cube core: `l1`, `l0a`, `l0b`, `c` for one fractal of 16 x 16.
 """
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import NamedTuple
 
 VECTOR = """
@@ -20,7 +22,7 @@ CUBE = """
     asc.init_const_value(l0b, asc.InitConstValueParams(1, 1, 0, 1.0))
     order(E.MTE1_M)
     one, unit = (asc.MmadParams(16, 16, 16, unit_flag=flag) for flag in (0, 3))
-    out, unit_out = (asc.FixpipeParamsV220(16, 16, 16, 16, False, unit_flag=flag) for flag in (0, 3))
+    out, unit_out = (asc.FixpipeParamsV220(16, 16, 16, 16, unit_flag=flag) for flag in (0, 3))
 """
 PRELUDE = """
 import ascsim as asc
@@ -30,8 +32,15 @@ E, P, T = asc.HardEvent, asc.PipeID, asc.TPosition
 
 
 def order(event, number=0):
-    asc.set_flag(event, number)
-    asc.wait_flag(event, number)
+    asc.set_flag(event, number)  # set
+    asc.wait_flag(event, number)  # wait
+
+
+def hand_over(number=3):
+    if asc.ascend_is_aic():
+        asc.cross_core_set_flag(number, 2, P.PIPE_FIX)
+    else:
+        asc.cross_core_wait_flag(number)
 
 
 def clean(gm):
@@ -61,18 +70,40 @@ class Pair(NamedTuple):
     dtype: str = "float32"  # of a and b
     checks: tuple[tuple[str, object], ...] = ()
     record: bool = False
+    guard: str = ""  # in a mix kernel: the kind of core that the text is for
 
     def text(self, faulty: bool) -> str:
         """The source of one of the two kernels."""
         drop = "+" if faulty else "-"
         lines = [line[4:] for line in self.body.strip("\n").splitlines()]
-        kept = [f"    {line[2:]}" for line in lines if line[:1] != drop]
+        kept = [f"    {line[2:]}".rstrip() for line in lines if line[:1] != drop]
         local = {"aiv": VECTOR, "aic": CUBE}.get(self.kind, "")
-        return PRELUDE.format(options=self.options) + local + "\n".join(kept) + "\n"
+        body = local + "\n".join(kept)
+        if self.guard:
+            body = f"    if asc.ascend_is_{self.guard}():\n{indent(body, '    ')}"
+        return PRELUDE.format(options=self.options) + body + "\n"
+
+    def facts(self) -> list[str]:
+        """What the report must say, with the numbers of the lines."""
+        lines = enumerate(self.text(True).splitlines(), 1)
+        at = {mark: number for number, line in lines for mark in line.partition("#")[2].split()}
+        facts = list(self.says)
+        for mark, number in at.items():
+            facts = [fact.replace(f"<{mark}>", str(number)) for fact in facts]
+        return facts
+
+    @property
+    def cores(self) -> str:
+        """`vector`, `cube` or, where a launch has both, `mix`."""
+        if "MIX_AIC_1_1" in self.options or "MIX_AIC_1_2" in self.options:
+            return "mix"
+        return "cube" if "AIC" in self.options else "vector"
 
 
 def fault(code: str, says: str, body: str, **more: object) -> Pair:
-    return Pair(code, "raise", "raise", tuple(says.split("|")) if says else (), body, **more)  # type: ignore[arg-type]
+    if not says:
+        raise ValueError(f"{code}: what does the report say?")
+    return Pair(code, "raise", "raise", tuple(says.split("|")), body, **more)  # type: ignore[arg-type]
 
 
 def warn(code: str, says: str, body: str, **more: object) -> Pair:
@@ -90,7 +121,8 @@ BY_HAND = {"options": "auto_sync=False"}
 ORDER = (
     fault(
         "RAW",
-        "on UB x[0:256)|(V) reads what data_copy|(MTE2) writes|set_flag(HardEvent.MTE2_V, id)",
+        "RAW on UB x[0:256) (aiv 0): adds, pair.py:<2> (V) reads what data_copy, pair.py:<1> (MTE2) writes|Needs "
+        "set_flag(HardEvent.MTE2_V, id) after line <1> and wait_flag before line <2>.",
         """
       asc.data_copy(x, a_gm, 64)  # 1
     + order(E.MTE2_V)
@@ -98,22 +130,39 @@ ORDER = (
         """,
     ),
     fault(
-        "WAR",
-        "(MTE2) overwrites what adds|turn 0 against turn 1|the reverse flag",
+        "RAW",
+        "on UB t[0:256) (aiv 0): data_copy, pair.py:<2> (MTE3) reads what data_copy, pair.py:<1> (MTE2) writes|or a "
+        "queue MTE2 -> MTE3 for this buffer (hint queue position: que (VECIN) orders MTE2 with V, but MTE3 uses",
         """
-    + asc.set_flag(E.V_MTE2, 1)
+      pipe = asc.TPipe()
+    - que = asc.TQue(T.VECIN, 1)
+    + que = asc.TQueBind(T.VECIN, T.VECOUT, 1)
+      pipe.init_buffer(que, 1, 512)
+      t = que.alloc_tensor(asc.float32)
+      asc.data_copy(t, a_gm, 64)  # 1
+      que.enque(t)
+      t = que.deque(asc.float32)
+      asc.data_copy(b_gm, t, 64)  # 2
+      que.free_tensor(t)
+        """,
+    ),
+    fault(
+        "WAR",
+        "WAR on UB x[0:256) (aiv 0): data_copy, pair.py:<2> (MTE2) overwrites what adds, pair.py:<1> (V) reads|Needs "
+        "set_flag(HardEvent.V_MTE2, id) after line <1> and wait_flag before line <2>. Loop-carried: turn 0 against "
+        "turn 1; the usual cure is the reverse flag, set once before the loop and waited for once after it",
+        """
       for i in range(2):
-    +     asc.wait_flag(E.V_MTE2, 1)
           asc.data_copy(x, a_gm[i * 64:], 64)  # 2
           order(E.MTE2_V)
           asc.adds(z, x, 1.0, 64)  # 1
-    +     asc.set_flag(E.V_MTE2, 1)
-    + asc.wait_flag(E.V_MTE2, 1)
+    +     order(E.V_MTE2)
         """,
     ),
     fault(
         "WAW",
-        "(V) overwrites what data_copy|(MTE2) writes",
+        "WAW on UB x[0:256) (aiv 0): duplicate, pair.py:<2> (V) overwrites what data_copy, pair.py:<1> (MTE2) "
+        "writes|Needs set_flag(HardEvent.MTE2_V, id) after line <1> and wait_flag before line <2>.",
         """
       asc.data_copy(x, a_gm, 64)  # 1
     + order(E.MTE2_V)
@@ -122,7 +171,8 @@ ORDER = (
     ),
     fault(
         "NO_BARRIER_RAW",
-        "pipe_barrier(PIPE_V)",
+        "on UB x[0:256) (aiv 0): adds, pair.py:<2> (V) reads what duplicate, pair.py:<1> (V) writes|Needs "
+        "pipe_barrier(PIPE_V) between line <1> and line <2>.",
         """
       asc.duplicate(x, 1.0, 64)  # 1
     + asc.pipe_barrier(P.PIPE_V)
@@ -132,7 +182,8 @@ ORDER = (
     ),
     fault(
         "NO_BARRIER_WAW",
-        "pipe_barrier(PIPE_MTE2)|[128:256)",
+        "on UB x[128:256) (aiv 0): data_copy, pair.py:<2> (MTE2) overwrites what data_copy, pair.py:<1> (MTE2) "
+        "writes|Needs pipe_barrier(PIPE_MTE2) between line <1> and line <2>.",
         """
       asc.data_copy(x, a_gm, 64)  # 1
     + asc.pipe_barrier(P.PIPE_MTE2)
@@ -141,7 +192,8 @@ ORDER = (
     ),
     warn(
         "NO_BARRIER_WAR",
-        "pipe_barrier(PIPE_V)",
+        "on UB x[0:256) (aiv 0): duplicate, pair.py:<2> (V) overwrites what adds, pair.py:<1> (V) reads|Needs "
+        "pipe_barrier(PIPE_V) between line <1> and line <2>.",
         """
       asc.duplicate(x, 1.0, 64)
       asc.pipe_barrier(P.PIPE_V)
@@ -152,92 +204,10 @@ ORDER = (
         **BY_HAND,
     ),
     fault(
-        "NO_BARRIER_RAW",
-        "pipe_barrier(PIPE_M)",
-        """
-      asc.mmad(c, l0a, l0b, one)  # 1
-    + asc.pipe_barrier(P.PIPE_M)
-      asc.mmad(c, l0a, l0b, asc.MmadParams(16, 16, 16, cmatrix_init_val=False))  # 2
-        """,
-        **AIC,
-    ),
-    fault(
-        "RAW",
-        "on L0C|(FIX) reads what mmad|(M) writes|set_flag(HardEvent.M_FIX, id)",
-        """
-      asc.mmad(c, l0a, l0b, one)  # 1
-    + order(E.M_FIX)
-      asc.fixpipe(b_gm, c, out)  # 2
-        """,
-        **AIC,
-    ),
-    fault(
-        "RAW",
-        "on L1|(MTE1) reads what data_copy|(MTE2) writes|set_flag(HardEvent.MTE2_MTE1, id)",
-        """
-      asc.data_copy(asc.LocalTensor(asc.float32, T.A1, 0, 128), a_gm, 128)  # 1
-    + order(E.MTE2_MTE1)
-      asc.load_data(asc.LocalTensor(asc.float16, T.A2, 512, 256), l1, asc.LoadData2DParams(0, 1, 1))  # 2
-        """,
-        **AIC,
-    ),
-    fault(
-        "WAR",
-        "on L0A l0a[0:512)|(MTE1) overwrites what mmad|set_flag(HardEvent.M_MTE1, id)",
-        """
-      asc.mmad(c, l0a, l0b, one)  # 1
-    + order(E.M_MTE1)
-      asc.init_const_value(l0a, asc.InitConstValueParams(1, 1, 0, 2.0))  # 2
-        """,
-        **AIC,
-    ),
-    fault(
-        "NO_BARRIER_WAW",
-        "on L0A part[0:512)|pipe_barrier(PIPE_MTE1)",
-        """
-      part = asc.LocalTensor(asc.float16, T.A2, 512, 256)
-      asc.init_const_value(part, asc.InitConstValueParams(1, 1, 0, 2.0))  # 1
-    + asc.pipe_barrier(P.PIPE_MTE1)
-      asc.init_const_value(part, asc.InitConstValueParams(1, 1, 0, 3.0))  # 2
-        """,
-        **AIC,
-    ),
-    fault(
-        "WAR",
-        "on L0C c[0:1024)|(M) overwrites what fixpipe|set_flag(HardEvent.FIX_M, id)",
-        """
-      asc.mmad(c, l0a, l0b, one)
-      order(E.M_FIX)
-      asc.fixpipe(b_gm, c, out)  # 1
-    + order(E.FIX_M)
-      asc.mmad(c, l0a, l0b, one)  # 2
-        """,
-        **AIC,
-    ),
-    fault(
         "GM_RACE_RW",
-        "on GM b[0:|(MTE2) reads what aic 0: fixpipe|cross_core_set_flag on pipe FIX",
-        """
-      if asc.ascend_is_aic():
-          a2, b2 = (asc.LocalTensor(asc.float16, p, 0, 256) for p in (T.A2, T.B2))
-          c = asc.LocalTensor(asc.float32, T.CO1, 0, 256)
-          asc.init_const_value(a2, asc.InitConstValueParams(1, 1, 0, 1.0))
-          asc.init_const_value(b2, asc.InitConstValueParams(1, 1, 0, 1.0))
-          order(E.MTE1_M)
-          asc.mmad(c, a2, b2, asc.MmadParams(16, 16, 16))
-          order(E.M_FIX)
-          asc.fixpipe(b_gm, c, asc.FixpipeParamsV220(16, 16, 16, 16, False))  # 1
-    +     asc.cross_core_set_flag(3, 2, P.PIPE_FIX)
-      else:
-    +     asc.cross_core_wait_flag(3)
-          asc.data_copy(asc.LocalTensor(asc.float32, T.VECIN, 0, 256), b_gm, 256)  # 2
-        """,
-        kind="",
-        options=MIX,
-    ),
-    fault(
-        "GM_RACE_RW",
-        "on GM b[0:32)|aiv 1|aiv 0|sync_all between",
+        "on GM b[0:32): aiv 1: data_copy, pair.py:<2> (MTE2) reads what aiv 0: data_copy, pair.py:<1> (MTE3) "
+        "writes|Needs cross_core_set_flag on pipe MTE3 after line <1> on aiv 0 and cross_core_wait_flag before line "
+        "<2> on aiv 1, or sync_all between",
         """
       asc.duplicate(x, 1.0, 8)
       order(E.V_MTE3)
@@ -252,18 +222,34 @@ ORDER = (
     ),
     fault(
         "GM_RACE_WW",
-        "hint tail|data_copy_pad",
+        "on GM b[40:64): aiv 1: data_copy, pair.py:<2> (MTE3) overwrites what aiv 0: data_copy, pair.py:<2> (MTE3) "
+        "writes|Needs bytes of its own for each core at line <2>, or turns: cross_core_set_flag on pipe MTE3 after "
+        "it on aiv 0 and cross_core_wait_flag before it on aiv 1|hint tail: whole 32-byte blocks reach into the "
+        "neighbour's share, data_copy_pad stores single bytes",
         """
       asc.duplicate(x, 1.0 + asc.get_block_idx(), 16)
       order(E.V_MTE3)
-    - asc.data_copy(b_gm[asc.get_block_idx() * 10:], x, 16)  # 1 2
+    - asc.data_copy(b_gm[asc.get_block_idx() * 10:], x, 16)  # 2
     + asc.data_copy_pad(b_gm[asc.get_block_idx() * 10:], x, asc.DataCopyExtParams(1, 40, 0, 0, 0))
         """,
         blocks=2,
     ),
     warn(
+        "GM_RACE_WW",
+        "on GM b[0:32): aiv 1: data_copy, pair.py:<2> (MTE3) overwrites what aiv 0: data_copy, pair.py:<2> (MTE3) "
+        "writes; nothing orders the two cores",
+        """
+      asc.duplicate(x, 1.0, 8)
+      order(E.V_MTE3)
+    - asc.data_copy(b_gm, x, 8)  # 2
+    + asc.data_copy(b_gm[asc.get_block_idx() * 8:], x, 8)
+        """,
+        blocks=2,
+    ),
+    warn(
         "GM_TAIL",
-        "24 bytes behind it|data_copy_pad",
+        "data_copy stores bytes [0:64) of argument 'b' (40 bytes) in whole blocks of 32 bytes: the last one puts "
+        "junk into the 24 bytes behind it, nobody's; data_copy_pad stores single bytes",
         """
       asc.duplicate(x, 1.0, 16)
       order(E.V_MTE3)
@@ -274,7 +260,8 @@ ORDER = (
     ),
     fault(
         "CACHE_NOT_FLUSHED",
-        "(MTE2) reads bytes which the data cache of aiv 0 holds newer",
+        "on GM b[0:4): aiv 0: data_copy, pair.py:<2> (MTE2) reads bytes which the data cache of aiv 0 holds newer "
+        "(set_value, pair.py:<1>); needs data_cache_clean_and_invalid between, and an order after it",
         """
       b_gm.set_value(0, 1.0)  # 1
     + clean(b_gm)
@@ -284,7 +271,8 @@ ORDER = (
     ),
     fault(
         "CACHE_STALE",
-        "finds byte 2 of b in its data cache|data_cache_clean_and_invalid",
+        "get_value, pair.py:<2> on aiv 0 finds byte 2 of b in its data cache, but memory has changed since; needs "
+        "data_cache_clean_and_invalid before the read",
         """
       b_gm.get_value(0)
       asc.duplicate(x, 1.0, 8)
@@ -297,6 +285,8 @@ ORDER = (
     ),
     fault(
         "CACHE_LINE_SHARED",
+        "the line [0:64) of b goes to memory whole (pair.py:<2>), and with it old copies of bytes [0:4): aiv 0 "
+        "writes them (data_cache_clean_and_invalid, pair.py:<2>); needs words of different cores in different "
         "64-byte lines",
         """
     - at = asc.get_block_idx()
@@ -308,34 +298,16 @@ ORDER = (
     ),
     note(
         "ATOMIC_ORDER",
-        "the last bits of the sum",
+        "data_copy, pair.py:<2> on aiv 1 and data_copy, pair.py:<2> on aiv 0 add float32 to the same bytes of b in "
+        "either order: the last bits of the sum depend on it",
         """
       asc.duplicate(x, 1.0, 8)
       order(E.V_MTE3)
       asc.set_atomic_add(asc.float32)
-    - asc.data_copy(b_gm, x, 8)  # 1 2
+    - asc.data_copy(b_gm, x, 8)  # 2
     + asc.data_copy(b_gm[asc.get_block_idx() * 8:], x, 8)
       asc.set_atomic_none()
         """,
         blocks=2,
-    ),
-    fault(
-        "UNITFLAG_MISMATCH",
-        "without unit flag",
-        """
-      asc.mmad(c, l0a, l0b, unit)  # 1
-    - asc.fixpipe(b_gm, c, out)  # 2
-    + asc.fixpipe(b_gm, c, unit_out)
-        """,
-        **AIC,
-    ),
-    fault(
-        "UNITFLAG_MISMATCH",
-        "is left at 1|the next mmad there would hang",
-        """
-      asc.mmad(c, l0a, l0b, unit)  # 2
-    + asc.fixpipe(b_gm, c, unit_out)
-        """,
-        **AIC,
     ),
 )
