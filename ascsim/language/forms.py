@@ -167,9 +167,9 @@ def number_of(scalar: Any) -> Any:
     return scalar.__class__, repr(scalar)
 
 
-def element(number: Any, dtype: DataType) -> Any:
+def element(number: Any, dtype: DataType, operation: str = "scalar") -> Any:
     """A scalar operand in the tensor's type: truncated for integers, rounded for floats."""
-    return dtype.np.type(value_of(number, dtype, "scalar").v)
+    return dtype.np.type(value_of(number, dtype, operation).v)
 
 
 def with_scalar(
@@ -178,10 +178,10 @@ def with_scalar(
     dtypes: Sequence[DataType],
     does: str,
     page: str,
-    scalar: Callable[[Any, DataType], Any],
+    scalar: Callable[..., Any],
 ) -> Any:
     """An instruction with a source tensor and a scalar: `name(dst, src, scalar, ...)`."""
-    row = register(Row(name, value, tuple(dtypes), does, page, sources=1, scalar=scalar))
+    row = register(Row(name, value, tuple(dtypes), does, page, sources=1, scalar=partial(scalar, operation=name)))
 
     def call(
         dst: Any,

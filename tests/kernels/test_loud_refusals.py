@@ -40,6 +40,55 @@ def test_a_tensor_is_no_scalar_and_no_sequence(misuse, which):
         kernel[1](np.ones(64, np.float32))
 
 
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda t: t + t,
+        lambda t: 1.0 / t,
+        lambda t: np.float32(1.0) - t,
+        lambda t: -t,
+        lambda t: t[0] * 2.0,
+        lambda t: np.exp(t),
+        lambda t: np.max(t),
+        lambda t: np.add(t, t, out=t),
+        lambda t: np.concatenate([t, t]),
+        lambda t: np.asarray(t),
+    ],
+)
+@pytest.mark.parametrize("which", [0, 1])
+def test_operators_and_numpy_on_a_tensor_are_refused_with_what_to_call(misuse, which):
+    @asc.jit
+    def kernel(x):
+        misuse(tensors(x)[which])
+
+    with pytest.raises(asc.ScalarError, match=r"Tensor: a tensor is no operand .* of numpy; rule: asc\.add\(dst,"):
+        kernel[1](np.ones(64, np.float32))
+
+
+def buffer_of(queue):
+    asc.TPipe().init_buffer(queue, 1, 256)
+    return queue.alloc_tensor(asc.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda t: asc.adds(t, t, t, 8), r"adds: operand = .*: a LocalTensor is no number; rule: a number; get_value"),
+        (lambda t: asc.duplicate(t, "0", 8), "duplicate: operand = '0': a str is no number"),
+        (lambda t: asc.cast(t, t, "rint", 8), "cast: round_mode = 'rint': a str is no integer; rule: a RoundMode"),
+    ],
+)
+def test_what_a_wrong_operand_should_have_been_is_told(call, says):
+    """A tensor of a queue is called what its author calls it: LocalTensor."""
+
+    @asc.jit
+    def kernel(x):
+        call(buffer_of(asc.TQue(asc.TPosition.VECIN, 1)))
+
+    with pytest.raises(asc.SimulatorError, match=says):
+        kernel[1](np.ones(64, np.float32))
+
+
 @asc.jit
 def warned_twice(x):
     short = asc.LocalTensor(asc.float32, UB, 0, 50)

@@ -62,7 +62,7 @@ def wait_flag(event: Any, event_id: Any = 0) -> None:
 def _no_flag(event: Any, event_id: Any, operation: str, site: Site) -> None:
     """A flag that is not there: a bad event or id, a pair that this kind of core has not, or a barrier in disguise."""
     core = running(operation)
-    number = index(event, operation, "event")
+    number = index(event, operation, "event", "a HardEvent")
     if not 0 <= number < len(EVENTS):
         rule = f"a HardEvent, 0 to {len(EVENTS) - 1}"
         report(core, "FLAG_BAD_PAIR", f"event = {number}; rule: {rule}", site, operation, severity="fault")
@@ -108,7 +108,7 @@ def pipe_barrier(pipe: Any) -> None:
     """
     site = author(1)
     core = running("pipe_barrier")
-    number = index(pipe, "pipe_barrier", "pipe")
+    number = index(pipe, "pipe_barrier", "pipe", "a PipeID")
     if number == _ALL:
         core.barrier_all(site)
         return
@@ -157,7 +157,7 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
     """
     site = author(1)
     core = running("cross_core_set_flag")
-    name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe"), "cross_core_set_flag", site)
+    name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe", "a PipeID"), "cross_core_set_flag", site)
     if name not in core.pipes:
         if not core.device.mix:
             report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "cross_core_set_flag")
@@ -181,7 +181,7 @@ def cross_core_wait_flag(flag_id: Any, mode_id: Any = 0, pipe: Any = PipeID.PIPE
     `mode_id` (0, 1 or 2) and `pipe` have no effect on this chip. Page: CrossCoreWaitFlag.
     """
     core = running("cross_core_wait_flag")
-    index(pipe, "cross_core_wait_flag", "pipe")
+    index(pipe, "cross_core_wait_flag", "pipe", "a PipeID")
     _mode(mode_id, "cross_core_wait_flag")
     core.device.cross.wait(core, index(flag_id, "cross_core_wait_flag", "flag_id"), author(1))
 

@@ -48,7 +48,7 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
     site = (frame.f_code, frame.f_lasti)
     core = running("set_vector_mask")
     kind = element_type(dtype, "set_vector_mask")
-    counter = index(mode, "set_vector_mask", "mode") == MaskMode.COUNTER
+    counter = index(mode, "set_vector_mask", "mode", "a MaskMode") == MaskMode.COUNTER
     if mask_low is not None and mask_high is not None:
         high, low = (index(word, "set_vector_mask", "mask") & WORD for word in (mask_high, mask_low))
     else:

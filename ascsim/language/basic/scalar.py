@@ -82,7 +82,7 @@ def scalar_cast(value_in: Any, dtype: Any, round_mode: Any) -> PlainValue:
     plain = unwrap(value_in)
     if not isinstance(plain, (int, float)):
         raise ArgumentTypeError("scalar_cast", "is no number", operand="value_in", value=value_in, rule="a float")
-    target, mode = unwrap(dtype), index(round_mode, "scalar_cast", "round_mode")
+    target, mode = unwrap(dtype), index(round_mode, "scalar_cast", "round_mode", "a RoundMode")
     modes = _MODES.get(target) if isinstance(target, DataType) else None
     if modes is None:
         raise ArgumentTypeError("scalar_cast", "is no target", operand="dtype", value=dtype, rule="int32 or float16")

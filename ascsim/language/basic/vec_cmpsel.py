@@ -138,7 +138,7 @@ def compare_scalar(
 
 
 def _mode(core: Core, operation: str, cmp_mode: Any, dtype: DataType, site: Site) -> CMPMODE:
-    mode = index(cmp_mode, operation, "cmp_mode")
+    mode = index(cmp_mode, operation, "cmp_mode", "a CMPMODE")
     if mode not in VALUES:
         rule = ", ".join(m.name for m in CMPMODE)
         raise ArgumentValueError(operation, operand="cmp_mode", value=mode, rule=rule)
@@ -207,7 +207,7 @@ def _bits(
     key = (name, *places, *number, mode, core.mask[2], *form)
     plan: Plan | None = to.plans.get(key)
     if plan is None:
-        value = VALUES[mode] if row is COMPARE else partial(_call, VALUES[mode], element(scalar, dtype))
+        value = VALUES[mode] if row is COMPARE else partial(_call, VALUES[mode], element(scalar, dtype, name))
         plan = to.keep(key, _bits_plan(core, name, value, to, ops, times, site))
     elif asked is not None and operands == places:  # all are alive
         to.keep(asked, plan)

@@ -23,7 +23,7 @@ ROW = register(
         "dst = scalar, in every element",
         "Duplicate",
         sources=0,
-        scalar=element,
+        scalar=partial(element, operation="duplicate"),
     )
 )
 _FORMS = (

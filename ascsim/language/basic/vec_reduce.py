@@ -294,7 +294,7 @@ def whole_reduce_min(
 
 
 def _order(order: Any, name: str) -> ReduceOrder:
-    number = index(order, name, "order")
+    number = index(order, name, "order", "a ReduceOrder")
     if number not in WORDS_AND_SIZE:
         legal = ", ".join(member.name for member in WORDS_AND_SIZE)
         raise ArgumentValueError(name, "is no ReduceOrder", operand="order", value=number, rule=f"one of {legal}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from copy import copy
+from functools import partial
 from typing import Any
 
 from ...hw.instruction import Plan
@@ -32,7 +33,7 @@ AXPY = Row(
     "Axpy",
     reads_dst=True,
     sources=1,
-    scalar=element,
+    scalar=partial(element, operation="axpy"),
 )
 PAIRS = ((float16, float16), (float32, float32), (float32, float16))  # dst, src
 
@@ -90,7 +91,7 @@ def axpy(
 def _with(template: Plan, scalar: Any, source: Place) -> Plan:
     """The plan for one value of the scalar, which has the type of the source."""
     plan = copy(template)
-    plan.run = plan.run(element(scalar, source.dtype))
+    plan.run = plan.run(element(scalar, source.dtype, "axpy"))
     return plan
 
 

@@ -118,7 +118,7 @@ def cast(
 def _by_count(operation: str, dst: Any, src: Any, round_mode: Any, count: Any, site: Site) -> None:
     """Issue a cast of `count` elements."""
     core = running(operation)
-    mode = index(round_mode, operation, "round_mode")
+    mode = index(round_mode, operation, "round_mode", "a RoundMode")
     tensors = (("dst", dst), ("src", src))
     scale = _scale_for(core, operation, tensors)
     make = mixed.maker(core, _row_of(core, operation, mode, scale, site), site)
@@ -144,7 +144,7 @@ def _by_mask(
 ) -> None:
     """Issue a cast in mask and repeat form."""
     core = running(operation)
-    mode = index(round_mode, operation, "round_mode")
+    mode = index(round_mode, operation, "round_mode", "a RoundMode")
     tensors = (("dst", dst), ("src", src))
     scale = _scale_for(core, operation, tensors)
     make = mixed.maker(core, _row_of(core, operation, mode, scale, site), site)

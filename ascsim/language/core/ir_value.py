@@ -151,7 +151,8 @@ def convert(x: Any, dtype: DataType, operation: str) -> Any:
     elif isinstance(x, np.generic):
         x = x.item()
     if not isinstance(x, (int, float)):
-        raise ArgumentTypeError(operation, f"a {type(x).__name__} is no number", operand="operand", value=x)
+        problem, rule = f"a {type(x).__name__} is no number", "a number; get_value reads one from a tensor"
+        raise ArgumentTypeError(operation, problem, operand="operand", value=x, rule=rule)
     if not dtype.is_numeric():
         raise ArgumentTypeError(operation, "holds no number", operand="dtype", value=dtype)
     if dtype in ROUND:
@@ -387,7 +388,7 @@ def unwrap(x: Any) -> Any:
     return x.value if isinstance(x, ConstExpr) else x
 
 
-def to_index(x: Any, operation: str, operand: str) -> int:
+def to_index(x: Any, operation: str, operand: str, rule: str = "an integer") -> int:
     """`x` as a plain int, for addresses, counts and indices; anything but an integer raises by name."""
     if x.__class__ is Int32:
         return x.v
@@ -395,6 +396,5 @@ def to_index(x: Any, operation: str, operand: str) -> int:
         return int(operator.index(x))
     except TypeError:
         kind = f"{x.dtype} scalar" if isinstance(x, PlainValue) else type(x).__name__
-        raise ArgumentTypeError(
-            operation, f"a {kind} is no integer", operand=operand, value=x, rule="an integer"
-        ) from None
+        problem = "is missing" if x is None else f"a {kind} is no integer"
+        raise ArgumentTypeError(operation, problem, operand=operand, value=x, rule=rule) from None

@@ -195,9 +195,9 @@ def element_type(x: Any, operation: str, operand: str = "dtype") -> DataType:
     return dtype
 
 
-def index(x: Any, operation: str, operand: str) -> int:
-    """A plain integer, for addresses, counts and indices."""
-    return x if x.__class__ is int else ir_value.to_index(x, operation, operand)
+def index(x: Any, operation: str, operand: str, rule: str = "an integer") -> int:
+    """A plain integer, for addresses, counts, indices and members of enumerations (`rule` tells which)."""
+    return x if x.__class__ is int else ir_value.to_index(x, operation, operand, rule)
 
 
 def flag(x: Any, operation: str, operand: str) -> bool:

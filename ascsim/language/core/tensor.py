@@ -36,16 +36,24 @@ class BaseTensor:
     dtype: DataType
 
     # What Python would make of a tensor by itself is never what the author means: a walk without end, a comparison of
-    # identities, a truth that is always the same.
+    # identities, a truth that is always the same; and numpy would make an array of one object of it.
 
     def _no_value(self, *_: Any) -> NoReturn:
         raise ScalarError(
             type(self).__name__, "a tensor is no scalar and no sequence", rule="t.get_value(i), for i in asc.range(n)"
         )
 
-    __iter__ = __contains__ = __bool__ = __len__ = _no_value
+    def _no_operand(self, *_: Any, **__: Any) -> NoReturn:
+        rule = "asc.add(dst, src0, src1, count) and the like for its elements, t.get_value(i) for one of them"
+        raise ScalarError(type(self).__name__, "a tensor is no operand of Python's operators or of numpy", rule=rule)
+
+    __iter__ = __contains__ = __bool__ = __len__ = __float__ = __int__ = __index__ = _no_value
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _no_value
     __hash__ = object.__hash__
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _no_operand
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _no_operand
+    __and__ = __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = __neg__ = __abs__ = __invert__ = _no_operand
+    __array__ = __array_ufunc__ = __array_function__ = _no_operand
 
 
 def shape_of(info: Any) -> ShapeInfo:
@@ -340,6 +348,9 @@ class LeasedTensor(LocalTensor):
     def __getitem__(self, key: Any) -> LocalTensor:
         """`t[i]`, `t[i:]`: the tensor that starts i elements in."""
         return _tensor(self.place.offset(start_of(key, "LocalTensor[]")), self.held)
+
+
+LeasedTensor.__name__ = LocalTensor.__name__  # what reports call it: authors know of one class
 
 
 class LocalTensorAuto(LocalTensor):

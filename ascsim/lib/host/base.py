@@ -99,9 +99,9 @@ class MatmulApiTilingBase:
         return f"{type(self).__name__}.{method}"
 
     def _member(self, kind: type[E], given: Any, method: str, name: str) -> E:
-        number = to_index(given, self._called(method), name)
+        rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+        number = to_index(given, self._called(method), name, rule)
         if number not in list(kind):
-            rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
             raise ArgumentValueError(self._called(method), operand=name, value=number, rule=rule)
         return kind(number)
 

@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     # count, mask, repeats, strides
     "count": (lambda: add(f(), f(), f(), -1), OperandError, ("BAD_MASK", "count = -1", "nearest legal value: 0")),
     "count kind": (lambda: add(f(), f(), f(), 2.5), ArgumentTypeError, ("add: count = 2.5", "an integer")),
-    "no count": (lambda: add(f(), f(), f()), ArgumentTypeError, ("add: count", "NoneType")),
+    "no count": (lambda: add(f(), f(), f()), ArgumentTypeError, ("add: count: is missing", "an integer")),
     "count list": (lambda: adds(f(), f(), 1, [1, 2]), ArgumentTypeError, ("adds: count = [1, 2]",)),
     "mask 0": (
         lambda: add(f(), f(), f(), 0, 1, BOTH),
@@ -227,11 +227,15 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     ),
     "event id -1": (lambda: wait_flag(HardEvent.MTE2_V, -1), SyncError, ("FLAG_BAD_ID", "wait_flag: event_id = -1")),
     "event id text": (lambda: set_flag(HardEvent.MTE2_V, "a"), ArgumentTypeError, ("set_flag: event_id = 'a'",)),
-    "event text": (lambda: set_flag("MTE2_V", 0), ArgumentTypeError, ("set_flag: event = 'MTE2_V'",)),
+    "event text": (
+        lambda: set_flag("MTE2_V", 0),
+        ArgumentTypeError,
+        ("set_flag: event = 'MTE2_V'", "rule: a HardEvent"),
+    ),
     "event number": (lambda: set_flag(99, 0), SyncError, ("FLAG_BAD_PAIR", "event = 99", "a HardEvent, 0 to 34")),
     "event kind": (lambda: set_flag([], 0), ArgumentTypeError, ("set_flag: event = []",)),
     "pipe": (lambda: pipe_barrier(PipeID.PIPE_S), OperandError, ("BAD_PIPE", "pipe_barrier", "PIPE_V", "PIPE_ALL")),
-    "pipe kind": (lambda: pipe_barrier("V"), ArgumentTypeError, ("pipe_barrier: pipe = 'V'",)),
+    "pipe kind": (lambda: pipe_barrier("V"), ArgumentTypeError, ("pipe_barrier: pipe = 'V'", "rule: a PipeID")),
     "pipe of a cube core": (
         lambda: pipe_barrier(PipeID.PIPE_M),
         OperandError,

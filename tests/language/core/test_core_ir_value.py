@@ -334,9 +334,11 @@ def test_unwrap_and_to_index():
         index = to_index(number, "add", "count")
         assert (index, type(index)) == (5, int)
     assert type(to_index(TPosition.A1, "add", "count")) is int
-    for refused in (5.0, "5", None, value(5.0, dt.float32), ConstExpr(5.0)):
+    for refused in (5.0, "5", value(5.0, dt.float32), ConstExpr(5.0)):
         with pytest.raises(ArgumentTypeError, match=r"add: count.*is no integer"):
             to_index(refused, "add", "count")
+    with pytest.raises(ArgumentTypeError, match=r"add: count: is missing; rule: an integer"):
+        to_index(None, "add", "count")
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, dt.int1])
