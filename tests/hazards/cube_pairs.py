@@ -34,6 +34,7 @@ NAMES = (
     ("asc.duplicate(y, 1.0, 64)", "asc.init_const_value(l0b, value)"),
     ("asc.duplicate(t, 1.0, 64)", "asc.data_copy(t, a_gm, 64)"),
     ("asc.duplicate(u, 1.0, 64)", "asc.data_copy(u, a_gm, 64)"),
+    ("49 aiv", "25 aic"),
     ("aiv", "aic"),
     ("AIV_ONLY", "AIC_ONLY"),
     ("chip has 48", "chip has 24"),
@@ -53,7 +54,8 @@ def _cube(row: Pair) -> Pair:
     for vector, cube in NAMES:
         body, says = (re.sub(rf"(?<![A-Z]){re.escape(vector)}(?![A-Z0-9])", cube, text) for text in (body, says))
     indented = "".join(f"  {line}\n" for line in LOCALS.strip("\n").splitlines())
-    return row._replace(body=indented + body.strip("\n"), says=tuple(says.split("|")), options=options, kind="")
+    own = {"body": indented + body.strip("\n"), "says": tuple(says.split("|")), "options": options}
+    return row._replace(**own, kind="", blocks=min(row.blocks, 25))  # type: ignore[arg-type]
 
 
 def _same() -> list[Pair]:

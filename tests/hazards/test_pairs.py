@@ -51,9 +51,7 @@ SEVERITY = {"raise": "fault", "warn": "warn", "note": "note"}
 
 def run(file: Path, row: Pair, faulty: bool, *chosen: asc.Checks) -> list[tuple[str, list[Any]]]:
     """Launch one kernel under each of some checks: what it did (raise, warn, note, nothing), and what was found."""
-    file.parent.mkdir(
-        parents=True, exist_ok=True
-    )  # one for each text: Python keeps the source of a file that it has seen
+    file.parent.mkdir(parents=True, exist_ok=True)  # Python keeps the source of a file that it has seen
     file.write_text(row.text(faulty))
     kernel, dtype, out = runpy.run_path(str(file))["kernel"], np.dtype(row.dtype), []
     for checks in chosen:
