@@ -94,8 +94,8 @@ def gather_mask(
         except (AttributeError, KeyError):
             pass
         else:
-            ready(core, site)
             core.mask = (0, mask & COUNT, False)
+            ready(core, site)
             core.issue(known.plan, site)
             return _counted(core, known.kept, site)
     core = running(NAME)
