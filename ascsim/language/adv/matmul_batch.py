@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site, author
-from ..core.enums import LayoutMode, TPosition
+from ..core.enums import BatchMode, CubeFormat, LayoutMode, TPosition
 from ..core.global_tensor import GlobalTensor
 from ..core.place import VECTOR_POSITIONS, index
 from ..core.tensor import LocalTensor
+from ..fractals import SIDE, align_up, c0_of
 from ..signatures import signatures
 from .matmul_object import MatmulObject
 from .matmul_operands import Axes, MatmulType
@@ -81,7 +82,8 @@ class BatchCalls(ResultCalls):
             en_partial_sum = batch_a if en_partial_sum is None else en_partial_sum
             en_atomic = batch_b if en_atomic is None else en_atomic
             batch_a, batch_b = state.batch
-        batch = self._batch((batch_a, batch_b, matrix_stride_a, matrix_stride_b, en_sequential_write), operation)
+        strides = matrix_stride_a, matrix_stride_b, matrix_stride_c
+        batch = self._batch((batch_a, batch_b), strides, en_sequential_write, operation)
         wait, later = flag(sync, operation, "sync"), flag(wait_iterate_batch, operation, "wait_iterate_batch")
         if later and wait:
             raise ArgumentValueError(operation, operand="wait_iterate_batch", value=True, rule="with sync=False only")
@@ -94,6 +96,8 @@ class BatchCalls(ResultCalls):
         if batch.sequential is not local:
             rule = "True for a tensor in UB, False for global memory"
             raise ArgumentValueError(operation, operand="en_sequential_write", value=batch.sequential, rule=rule)
+        if local:
+            self._blocks_in_ub(operation)
         if local and not wait:
             raise ArgumentValueError(operation, operand="sync", value=False, rule="True to UB", nearest=True)
         there = way.room(tensor.dtype, tensor.place.live.nbytes, operation) if local else tensor
@@ -138,7 +142,8 @@ class BatchCalls(ResultCalls):
         state.allowed(operation, "is_n_batch")
         if state.workspace is None:
             raise ArgumentValueError(operation, "no memory for results", rule="set_workspace before it")
-        batch = self._batch((batch_a, batch_b, matrix_stride_a, matrix_stride_b, en_sequential_write), operation)
+        strides = matrix_stride_a, matrix_stride_b, matrix_stride_c
+        batch = self._batch((batch_a, batch_b), strides, en_sequential_write, operation)
         wait, later = flag(sync, operation, "sync"), flag(wait_iterate_batch, operation, "wait_iterate_batch")
         target = state.target(state.workspace, 0, False, operation)
         product = state.product(operation)
@@ -195,6 +200,7 @@ class BatchCalls(ResultCalls):
             out.set_global_buffer(source.get_phy_addr(), groups * state.sizes.m * state.sizes.n)
             return out
         self._result(tensor, operation, site, VECTOR_POSITIONS)
+        self._blocks_in_ub(operation)
         if state.c.layout in (LayoutMode.BSNGD, LayoutMode.SBNGD) and axes.pitch(state.c.layout) != groups * axes.d:
             rule = (
                 "a layout of C in which the results of one turn follow each other (NORMAL, BNGS1S2), or the first form"
@@ -203,9 +209,9 @@ class BatchCalls(ResultCalls):
         way.receive(tensor, source, site)
         return None
 
-    def _batch(self, given: Sequence[Any], operation: str) -> Batch:
-        a, b, stride_a, stride_b, sequential = given
+    def _batch(self, many: Sequence[Any], strides: Sequence[Any], sequential: Any, operation: str) -> Batch:
         state = self.state
+        state.tiled(operation)
         if state.a.layout is LayoutMode.NONE:
             rule = "a layout other than NONE in the MatmulTypes"
             raise ArgumentValueError(operation, operand="a.layout", value="NONE", rule=rule)
@@ -215,15 +221,55 @@ class BatchCalls(ResultCalls):
             raise ArgumentValueError(
                 operation, "takes no factors", operand="quantisation", rule="no set_quant_* before it"
             )
+        apart = [index(x, operation, f"matrix_stride_{which}") for x, which in zip(strides, "abc", strict=True)]
         batch = Batch(
-            _many(a, operation, "batch_a"), _many(b, operation, "batch_b"),
-            index(stride_a, operation, "matrix_stride_a"), index(stride_b, operation, "matrix_stride_b"),
+            _many(many[0], operation, "batch_a"), _many(many[1], operation, "batch_b"), apart[0], apart[1],
             flag(sequential, operation, "en_sequential_write"),
         )  # fmt: skip
-        if batch.many % batch.many_a or batch.many % batch.many_b:
-            rule = f"one number a multiple of the other (batch_b = {batch.many_b})"
-            raise ArgumentValueError(operation, operand="batch_a", value=batch.many_a, rule=rule)
+        if apart[2]:
+            rule = "0: it is reserved"
+            raise ArgumentValueError(operation, operand="matrix_stride_c", value=apart[2], rule=rule, nearest=0)
+        self._legal(batch, operation)
         return batch
+
+    def _blocks_in_ub(self, operation: str) -> None:
+        """Rows of C in UB are whole 32-byte blocks."""
+        state = self.state
+        n, step = state.sizes.n, c0_of(state.c.dtype)
+        if n % step and state.c.format is CubeFormat.ND:
+            rule = f"a multiple of {step} in UB: rows of whole 32-byte blocks"
+            raise ArgumentValueError(operation, operand="n", value=n, rule=rule, nearest=align_up(n, step))
+
+    def _legal(self, batch: Batch, operation: str) -> None:
+        """The rules of the page for the numbers of matrices: broadcast and sum along G, one row of matrices, L1."""
+        state, normal = self.state, self.state.a.layout is LayoutMode.NORMAL
+        many, sizes = (batch.many_a, batch.many_b), state.sizes
+        a, b = axes_of(state, "a"), axes_of(state, "b")
+        rules = [
+            (not (batch.many % many[0] or batch.many % many[1]), f"one a multiple of the other, batch_b = {many[1]}")
+        ]
+        if not normal:
+            good = a.g * many[1] == b.g * many[0]
+            rules.append((good, f"batch_a / batch_b as the axes G of A and B, {a.g} / {b.g} (batch_b = {many[1]})"))
+        if state.a.layout is LayoutMode.BSNGD:
+            good = not (a.n * a.g % many[0] or b.n * b.g % many[1])
+            rules.append(
+                (good, f"parts of N * G, the matrices beside each other: {a.n * a.g} of A and {b.n * b.g} of B")
+            )
+        if not normal or state.config.batch_mode is BatchMode.BATCH_LESS_THAN_L1:
+            room = state.linked(operation).core.device.soc.l1
+            needed = sum(
+                number * align_up(lines, SIDE) * align_up(sizes.k, c0_of(kind.dtype)) * kind.dtype.size
+                for number, lines, kind in zip(many, (sizes.m, sizes.n), (state.a, state.b), strict=True)
+            )
+            rules.append((needed <= room, f"all matrices of a call in L1: they take {needed} bytes of {room}"))
+        for good, rule in rules:
+            if not good:
+                raise ArgumentValueError(operation, operand="batch_a", value=many[0], rule=rule)
+        for name, kind in (("a", state.a), ("b", state.b), ("c", state.c)):
+            if kind.layout in (LayoutMode.BSNGD, LayoutMode.SBNGD) and kind.format is not CubeFormat.ND:
+                rule = f"ND in the layout {kind.layout.name}"
+                raise ArgumentValueError(operation, operand=f"{name}.format", value=kind.format.name, rule=rule)
 
 
 def axes_of(state: MatmulObject, which: str) -> Axes:

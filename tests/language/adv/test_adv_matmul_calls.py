@@ -391,8 +391,7 @@ def test_batches(layout: Any, many: tuple[int, int]) -> None:
     if layout is not NORMAL:
         for which, (count, rows, columns) in {"a": (many[0], m, k), "b": (many[1], n, k), "c": (4, m, n)}.items():
             s, d = ("s1", "s2") if which == "c" else ("s", "d")
-            side = {"b": count, "n": 1, "g": 1} if layout is SBNGD else {"b": 1, "n": 1, "g": count}
-            fields = {**side, s: rows, d: columns}
+            fields = {"b": 1, "n": 1, "g": count, s: rows, d: columns}
             infos |= {f"{which}_layout_info_{name}": value for name, value in fields.items()}
     c = np.zeros((m, 4, n) if layout in (BSNGD, SBNGD) else (4, m, n), np.float32)
     run(made, tiling(m, n, k, (16, 16, 16), **infos), batched(a, layout), batched(b, layout), bias, c)

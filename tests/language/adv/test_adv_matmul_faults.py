@@ -243,6 +243,44 @@ def test_a_policy_that_is_none() -> None:
         run(how, tiling(16, 16, 16, (16, 16, 16)), matrix, matrix, np.ones(16, np.float32), matrix.astype(np.float32))
 
 
+BATCHES: dict[str, tuple[str, tuple[int, ...], dict[str, Any], str]] = {
+    "unequal": ("NORMAL", (3, 2), {}, "batch_a = 3; rule: one a multiple of the other, batch_b = 2"),
+    "past G": ("SBNGD", (4, 2), {"g": 4}, "batch_a = 4; rule: batch_a / batch_b as the axes G of A and B, 4 / 4"),
+    "two rows": ("BSNGD", (4, 4), {"b": 2, "g": 2}, "batch_a = 4; rule: parts of N . G, .* 2 of A and 2 of B"),
+    # A and B of 32 x 32 half, 2048 bytes each
+    "too many": (
+        "NORMAL",
+        (129, 129),
+        {},
+        "batch_a = 129; rule: all matrices .* in L1: they take 528384 bytes of 524288",
+    ),
+    "fractals": ("BSNGD", (1, 1), {"format": NZ}, "c.format = 'NZ'; rule: ND in the layout BSNGD"),
+    "strides of C": ("NORMAL", (1, 1, False, 0, 0, 64), {}, "matrix_stride_c = 64; rule: 0: it is reserved"),
+    "ragged rows": ("NORMAL", (1, 1, True), {"n": 20}, "n = 20; rule: a multiple of 8 in UB"),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_that_cannot_be(name: str) -> None:
+    layout, given, more, words = BATCHES[name]
+    to_ub, n, form = len(given) == 3, more.pop("n", 32), more.pop("format", None)
+    infos = (
+        {f"{x}_layout_info_{axis}": more.get(axis, 1) for x in "abc" for axis in "bng"} if layout != "NORMAL" else {}
+    )
+    infos |= {
+        f"{x}_layout_info_{axis}": 32 for x in "abc" for axis in (("s", "d") if x != "c" else ("s1", "s2")) if infos
+    }
+    mode = getattr(asc.LayoutMode, layout)
+    half, c = kind("float16", layout=mode), kind("float32", layout=mode, **({"format": form} if form else {}))
+
+    def call(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
+        mm.set_tail(-1, n)
+        mm.iterate_batch(ub() if to_ub else c, *given, **({} if len(given) > 2 else {"en_sequential_write": False}))
+
+    with pytest.raises(asc.ArgumentValueError, match=words):
+        launch(calls(call), c=(half, half, c, SINGLE), **infos)
+
+
 def test_results_of_bytes_need_factors() -> None:
     with refused(asc.ArgumentValueError, "int8 to float16 needs factors", "set_quant_scalar"):
         launch(calls(whole), c=(BYTE, BYTE, HALF, kind("int32")))
