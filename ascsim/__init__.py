@@ -22,4 +22,4 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> _NoReturn:
-    raise NoSuchNameError(__name__, "no such name", operand="attribute", value=name)
+    raise NoSuchNameError.among(__name__, name, [*(f"adv.{known}" for known in dir(language.adv)), *globals()])

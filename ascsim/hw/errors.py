@@ -13,6 +13,8 @@ is, with the code of the list in `code`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 _SHOWN = 200  # characters of a value
@@ -150,6 +152,13 @@ class NotSimulatedError(SimulatorError, NotImplementedError):
 
 class NoSuchNameError(SimulatorError, AttributeError):
     """A name that neither the API nor the package has."""
+
+    @classmethod
+    def among(cls, module: str, name: str, names: Iterable[str]) -> NoSuchNameError:
+        """The error for a name of a module, with the one of `names` that differs least (case and `_` aside)."""
+        bare = {known.rpartition(".")[2].replace("_", "").lower(): known for known in names if known[0] != "_"}
+        near = get_close_matches(name.replace("_", "").lower(), bare, 1, 0.8)
+        return cls(module, "no such name", operand="attribute", value=name, nearest=bare[near[0]] if near else None)
 
 
 class BackendError(SimulatorError, RuntimeError):

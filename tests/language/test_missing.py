@@ -24,3 +24,17 @@ def test_every_name_is_there(module: str) -> None:
 def test_asking_for_another_says_so(package: object) -> None:
     with pytest.raises(AttributeError, match="attribute = 'no_such_name': no such name"):
         package.no_such_name  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "nearest"),
+    [
+        (ascsim, "Add", "add"),
+        (ascsim, "DataCopy", "data_copy"),
+        (ascsim, "softmax", "adv.softmax"),
+        (adv, "MatMul", "Matmul"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_told_the_right_one(package: object, name: str, nearest: str) -> None:
+    with pytest.raises(ascsim.NoSuchNameError, match=f"no such name; nearest legal value: {nearest}$"):
+        getattr(package, name)

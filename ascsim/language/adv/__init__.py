@@ -20,4 +20,4 @@ from .tiling import *
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise NoSuchNameError(__name__, "no such name", operand="attribute", value=name)
+    raise NoSuchNameError.among(__name__, name, globals())
