@@ -9,7 +9,7 @@ from ...hw.findings import Site, author
 from ..basic.common import set_hf32_mode, set_hf32_trans_mode
 from ..core import ir_value
 from ..core.address import GlobalAddress
-from ..core.dtype import float16, float32, int8, uint8, uint64
+from ..core.dtype import bfloat16, float16, float32, int8, uint8, uint64
 from ..core.global_tensor import GlobalTensor
 from ..core.limits import buffered
 from ..core.place import L1_POSITIONS, index, report, running
@@ -38,6 +38,8 @@ class SetupCalls:
         operation = "Matmul.set_org_shape"
         self.state.allowed(operation, "enable_set_org_shape")
         self.state.tiled(operation)
+        if self.state.fresh:
+            raise ArgumentValueError(operation, "comes late", rule="before set_tensor_a, set_tensor_b and set_bias")
         m, n, ka = (_size(x, operation, name) for x, name in ((org_m, "org_m"), (org_n, "org_n"), (org_ka, "org_ka")))
         kb = ka if org_kb is None else _size(org_kb, operation, "org_kb")
         kc = 0 if org_kc is None else index(org_kc, operation, "org_kc")
@@ -64,7 +66,8 @@ class SetupCalls:
         """A: a tensor where its MatmulType says, or a number that stands for a row of K elements.
 
         A tensor in UB is copied out at once, after V; one in L1 (on a cube core) is the whole part, in fractals.
-        `transpose` needs is_trans of the MatmulType. Page: SetTensorA.
+        `transpose` needs is_trans of the MatmulType; it is what that says for types other than float16 and bfloat16.
+        Page: SetTensorA.
         """
         self._operand(0, tensor if scalar is None else scalar, transpose, "Matmul.set_tensor_a", author(1))
 
@@ -81,6 +84,9 @@ class SetupCalls:
             rule = f"is_trans = True in the MatmulType of {name}"
             raise ArgumentValueError(operation, operand="transpose", value=True, rule=rule, nearest=False)
         if isinstance(given, (GlobalTensor, LocalTensor)):
+            if kind.is_trans and not turned and kind.dtype not in (float16, bfloat16):
+                rule = f"True for {kind.dtype}, as the MatmulType of {name} says; float16 and bfloat16 have the choice"
+                raise ArgumentValueError(operation, operand="transpose", value=False, rule=rule, nearest=True)
             given = self._reached(operand(way.core, kind, given, "tensor", operation, site), operation, site)
         else:
             if kind.dtype not in (float16, float32):

@@ -68,6 +68,10 @@ OUT_OF_ORDER: dict[str, tuple[Calls, str]] = {
     "nothing to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_all()), "nothing to wait for"),
     "no batch to wait for": (calls(whole, lambda mm, *_: mm.wait_iterate_batch()), "nothing to wait for"),
     "no block to place": (calls(lambda mm, *_: mm.get_offset_c()), "no block of C has been computed"),
+    "sizes after a tensor": (
+        alone(lambda mm, a, b, bias, c: (mm.set_tensor_b(b), mm.set_org_shape(32, 32, 32))),
+        "set_org_shape: comes late",
+    ),
     "no workspace": (calls(lambda mm, *_: mm.iterate(sync=False)), "set_workspace before"),
     "no block by sync": (calls(lambda mm, *_: mm.get_tensor_c(sync=True)), "where no tensor is given"),
     "no block": (calls(lambda mm, *_: mm.async_get_tensor_c(ub())), "no block waits to be taken"),
@@ -123,6 +127,15 @@ def test_values_that_are_refused(name: str) -> None:
     made, words = VALUES[name]
     with refused(asc.ArgumentValueError, *words):
         launch(made)
+
+
+def test_types_of_16_bits_alone_may_be_taken_either_way() -> None:
+    half = kind("float16", True)
+    launch(calls(), c=(half, half, SINGLE, SINGLE))
+    for dtype in ("float32", "int8"):
+        turned, sums = kind(dtype, True), kind("int32" if dtype == "int8" else "float32")
+        with refused(asc.ArgumentValueError, "set_tensor_b: transpose = False", f"True for {dtype}"):
+            launch(alone(lambda mm, a, b, *_: mm.set_tensor_b(b)), c=(turned, turned, sums, sums), base_k=32)
 
 
 def test_a_bias_that_the_tiling_does_not_have() -> None:
