@@ -96,7 +96,8 @@ def arranged(fn: FunctionType, signature: inspect.Signature, args: Any, kwargs: 
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(fn.__name__, str(error), rule=f"{fn.__name__}{signature}") from None
+        plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+        raise ArgumentTypeError(fn.__name__, str(error), rule=f"{fn.__name__}{inspect.Signature(plain)}") from None
     bound.apply_defaults()
     return bound
 
@@ -136,9 +137,9 @@ def argument(name: str, value: Any) -> Any:
             return convert(name, value)
     if any(base.__name__ == "Tensor" and base.__module__.startswith("torch") for base in type(value).__mro__):
         return _tensor(name, value)
-    raise ArgumentTypeError(
-        "launch", f"Argument type in JIT function is not supported: {type(value).__name__}", operand=name
-    )
+    problem = f"Argument type in JIT function is not supported: {type(value).__name__}"
+    rule = "a numpy array, a torch tensor, a bool, int or float, a number of numpy, a struct"
+    raise ArgumentTypeError("launch", problem, operand=name, rule=rule)
 
 
 def _int(name: str, value: int) -> Any:

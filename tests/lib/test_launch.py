@@ -234,7 +234,7 @@ def test_anything_else_is_refused_by_name(thing):
     def kernel(x):
         pass
 
-    text = f"x: Argument type in JIT function is not supported: {type(thing).__name__}"
+    text = f"x: Argument type in JIT function is not supported: {type(thing).__name__}; rule: a numpy array, a torch"
     with pytest.raises(TypeError) as caught:
         kernel[1](thing)
     assert isinstance(caught.value, ArgumentTypeError)
@@ -330,7 +330,7 @@ def test_every_core_has_a_copy_of_a_struct():
 
 def test_keywords_defaults_and_wrong_calls():
     @jit
-    def kernel(a, b=2):
+    def kernel(a: int, b=2) -> None:
         SEEN.append((a.v, b.v))
 
     kernel[1](1)
