@@ -49,7 +49,7 @@ def _order(core: Core, me: Access, gm: GlobalArray, at: int) -> None:
     kind = me[3].gm.atomic
     known = core.slots[me[1]].known
     for a, b in me[3].gm.runs(at):
-        for earlier in gm.runmap().atomic(a, b):
+        for earlier, lo, hi in gm.runmap().atomic(a, b):
             if earlier[3].gm.atomic != kind:
                 continue
             same = earlier[5] == me[5]
@@ -57,10 +57,10 @@ def _order(core: Core, me: Access, gm: GlobalArray, at: int) -> None:
             if clock is None or earlier[0] > clock[earlier[1]]:
                 other = core.device.core_name(earlier[5])
                 cure = f"pipe_barrier(PIPE_{me[3].pipe.name}) between" if same else "an order between the two cores"
+                mine, others = (f"{who[3].name}, {place(who[2])} ({who[3].pipe.name})" for who in (me, earlier))
                 text = (
-                    f"{me[3].name}, {place(me[2])} on {core.name} and {earlier[3].name}, {place(earlier[2])} on "
-                    f"{other} {kind} to the same bytes of {gm.name} in either order: the last bits of the sum depend "
-                    f"on it; {cure} fixes it"
+                    f"{mine} on {core.name} and {others} on {other} {kind} to the same bytes [{lo}:{hi}) of {gm.name} "
+                    f"in either order: the last bits of the sum depend on it; {cure} fixes it"
                 )
                 core.report("ATOMIC_ORDER", text, earlier[2], me[2], operation=me[3].name)
                 return

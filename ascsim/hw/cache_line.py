@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +82,8 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
     """Whether the clean bytes of a line that is written back belong to another core."""
     gm = line.array
 
+    told = partial(_clobbered, core.name, line, site)
+
     def report(text: str) -> None:
         core.device.report(Finding("CACHE_LINE_SHARED", text, core.name, CLEAN, (site,), remedy=APART))
 
@@ -90,12 +93,12 @@ def shared(core: Core, line: Line, site: Site | None) -> None:
         clock = line.known.get(earlier[5])  # what had ended when the line was filled
         if clock is None or earlier[0] > clock[earlier[1]]:
             other = core.device.core_name(earlier[5])
-            report(_clobbered(line, a, b, site, f"{other} writes them ({earlier[3].name}, {place(earlier[2])})"))
+            report(told(a, b, f"{other} writes them ({earlier[3].name}, {place(earlier[2])})"))
 
     for a, b in line.runs(dirty=False):
         old, now = line.seen[a - line.at : b - line.at], memory_bytes(gm, a, b - a)
         if old != now:
-            report(_clobbered(line, a, b, site, "they have changed in memory since the line was filled"))
+            report(told(a, b, CHANGED))
         shape = gm_shape(b - a, write=True, atomic=WHOLE_LINE)
         plan = Plan("data_cache_clean_and_invalid", core.scalar, (), (), nothing, 0, shape)
         n = core.scalar.n + 1  # the store of the dirty bytes, which follows
@@ -117,14 +120,17 @@ def changed(device: Device, name: str, line: Line) -> None:
     """Whether a line that is written back at the end of the launch undoes what others have stored beside it."""
     for a, b in line.runs(dirty=False):
         if line.seen[a - line.at : b - line.at] != memory_bytes(line.array, a, b - a):
-            text = _clobbered(line, a, b, line.site, "they have changed in memory since the line was filled")
+            text = _clobbered(name, line, line.site, a, b, CHANGED)
             device.report(Finding("CACHE_LINE_SHARED", text, name, "set_value", (line.site,), remedy=APART))
 
 
-def _clobbered(line: Line, a: int, b: int, site: Site | None, why: str) -> str:
+CHANGED = "they have changed in memory since the line was filled"
+
+
+def _clobbered(name: str, line: Line, site: Site | None, a: int, b: int, why: str) -> str:
     return (
-        f"the line [{line.at}:{line.at + LINE}) of {line.array.name} goes to memory whole ({place(site)}), and with it "
-        f"old copies of bytes [{a}:{b}): {why}; needs {APART}"
+        f"the line [{line.at}:{line.at + LINE}) of {line.array.name} goes to memory whole ({place(site)}, {name}), and "
+        f"with it old copies of bytes [{a}:{b}): {why}; needs {APART}"
     )
 
 
@@ -132,13 +138,18 @@ def stale(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None
     for k in range(at, at + nbytes):
         line = core.lines[gm, k // LINE]
         if k < gm.nbytes and k - line.at not in line.dirty and gm.bytes(k, k + 1)[0] != line.seen[k - line.at]:
+            cure, last = f"{CLEAN} before the read", gm.runmap().writer(k)
+            who = f" ({_call(core, last)})" if last is not None else ""
             text = (
-                f"get_value, {place(site)} on {core.name} finds byte {k} of {gm.name} in its data cache, but memory "
-                f"has changed since; needs {CLEAN} before the read"
+                f"get_value, {place(site)} (S) on {core.name} finds byte {k} of {gm.name} in its data cache, but "
+                f"memory has changed since{who}; needs {cure}"
             )
-            cure = f"{CLEAN} before the read"
             core.device.report(Finding("CACHE_STALE", text, core.name, "get_value", (site,), remedy=cure))
             return
+
+
+def _call(core: Core, access: Access) -> str:
+    return f"{access[3].name}, {place(access[2])}, {access[3].pipe.name} of {core.device.core_name(access[5])}"
 
 
 def undefined(core: Core, gm: GlobalArray, at: int, nbytes: int, site: Site) -> None:

@@ -144,10 +144,18 @@ class RunMap:
             clash(earlier, a, b, True)
         return True
 
-    def atomic(self, a: int, b: int) -> list[Access]:
-        """The atomic updates of bytes a to b-1 since their last plain write."""
+    def atomic(self, a: int, b: int) -> list[tuple[Access, int, int]]:
+        """The atomic updates of bytes a to b-1 since their last plain write, each with the run that it has there."""
         first, last = self._cut(a), self._cut(b)
-        return [update for cell in self.cells[first:last] for update in cell.atomic.values()]
+        return [
+            (update, *self._common(i, a, b)) for i in range(first, last) for update in self.cells[i].atomic.values()
+        ]
+
+    def writer(self, at: int) -> Access | None:
+        """Who has changed a byte last; None where nobody has, or where that is not known of several atomic updates."""
+        cell = self.cells[bisect_right(self.starts, at) - 1]
+        last = list(cell.atomic.values()) or [cell.write]
+        return last[0] if len(last) == 1 and last[0] is not START else None
 
     def forget(self, a: int, b: int, reader: tuple[int, int]) -> None:
         """Drop the reads of bytes a to b-1 by one pipe of one core."""

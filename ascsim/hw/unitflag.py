@@ -35,7 +35,7 @@ class Mark:
     """The bit of blocks that have always been used together; the token of whoever changed it last, with the time of its
     start, and when it ended; whether an accumulation under unitFlag is open."""
 
-    __slots__ = ("ended", "numbers", "open", "site", "token", "up")
+    __slots__ = ("call", "ended", "numbers", "open", "site", "token", "up")
 
     def __init__(self, numbers: set[int]) -> None:
         self.numbers = numbers
@@ -43,6 +43,7 @@ class Mark:
         self.ended = 0
         self.token: Token | None = None
         self.site: Site | None = None
+        self.call = ""
 
 
 def blocks(plan: Plan) -> list[int]:
@@ -95,7 +96,8 @@ def _apart(marks: Iterable[Mark]) -> list[Mark]:
 def _split(core: Core, mark: Mark, numbers: set[int]) -> None:
     """Blocks of a mark go their own way from now on."""
     part = Mark(mark.numbers & numbers)
-    part.up, part.open, part.ended, part.token, part.site = mark.up, mark.open, mark.ended, mark.token, mark.site
+    for name in ("up", "open", "ended", "token", "site", "call"):
+        setattr(part, name, getattr(mark, name))
     mark.numbers = mark.numbers - numbers
     core.marks.update(dict.fromkeys(part.numbers, part))
 
@@ -117,7 +119,7 @@ def issue(core: Core, plan: Plan, value: int, site: Site, gm: GlobalArray | None
         pipe.known = merge(pipe.known, token.known)
         pipe.rest(token.time)
     for mark in marks:
-        mark.open, mark.site = fills or value == 2, site
+        mark.open, mark.site, mark.call = fills or value == 2, site, plan.name
     start = pipe.free
     result = core.issue(plan, site, gm, at)
     ended = max((mark.ended for mark in marks), default=0)
@@ -149,8 +151,11 @@ def plain(core: Core, plan: Plan, site: Site) -> None:
     for number in blocks(plan):
         mark = core.marks.get(number)
         if mark is not None and mark.open:
-            call = f"{plan.name}, {place(site)}"
-            text = f"{call} touches L0C block {number} without unit flag, but {place(mark.site)} uses it"
+            call = f"{plan.name}, {place(site)} ({plan.pipe.name}) on {core.name}"
+            text = (
+                f"{call} touches L0C block {number} without unit flag, but {mark.call}, {place(mark.site)} uses it; "
+                "needs a unit flag in both or in neither"
+            )
             core.report("UNITFLAG_MISMATCH", text, mark.site, site, operation=plan.name)
             mark.up, mark.open, mark.token = False, False, Token([0] * len(core.slots), NOTHING, 0)
             return
@@ -161,7 +166,7 @@ def finish(core: Core) -> None:
     for number, mark in core.marks.items():
         if mark.up:
             text = (
-                f"L0C block {number} is left at 1 (mmad, {place(mark.site)}): no fixpipe with unit flag 3 takes it; "
-                "the next mmad there would hang"
+                f"L0C block {number} on {core.name} is left at 1 (mmad, {place(mark.site)}): no fixpipe with unit flag"
+                " 3 takes it; the next mmad there would hang"
             )
             core.report("UNITFLAG_MISMATCH", text, mark.site, operation="mmad")

@@ -102,7 +102,8 @@ ORDER = (
     ),
     fault(
         "UNITFLAG_MISMATCH",
-        "fixpipe, pair.py:<2> touches L0C block 0 without unit flag, but pair.py:<1> uses it",
+        "fixpipe, pair.py:<2> (FIX) on aic 0 touches L0C block 0 without unit flag, but mmad, pair.py:<1> uses it; needs "
+        "a unit flag in both or in neither",
         """
       asc.mmad(c, l0a, l0b, unit)  # 1
     - asc.fixpipe(b_gm, c, out)  # 2
@@ -111,7 +112,7 @@ ORDER = (
     ),
     fault(
         "UNITFLAG_MISMATCH",
-        "L0C block 0 is left at 1 (mmad, pair.py:<2>): no fixpipe with unit flag 3 takes it; the next mmad there "
+        "L0C block 0 on aic 0 is left at 1 (mmad, pair.py:<2>): no fixpipe with unit flag 3 takes it; the next mmad there "
         "would hang",
         """
       asc.mmad(c, l0a, l0b, unit)  # 2
@@ -130,13 +131,13 @@ ORDER = (
     ),
     fault(
         "CACHE_STALE",
-        "get_value, pair.py:<2> on aic 0 finds byte 2 of b in its data cache, but memory has changed since; needs "
-        "data_cache_clean_and_invalid before the read",
+        "get_value, pair.py:<2> (S) on aic 0 finds byte 2 of b in its data cache, but memory has changed since "
+        "(data_copy, pair.py:<1>, MTE3 of aic 0); needs data_cache_clean_and_invalid before the read",
         """
       b_gm.get_value(0)
       asc.data_copy(b1, a_gm, 8)
       asc.pipe_barrier(P.PIPE_ALL)
-      asc.data_copy(b_gm, b1, 8)
+      asc.data_copy(b_gm, b1, 8)  # 1
       asc.pipe_barrier(P.PIPE_ALL)
     + clean(b_gm)
       b_gm.get_value(0)  # 2
@@ -175,8 +176,8 @@ ORDER = (
     ),
     note(
         "ATOMIC_ORDER",
-        "fixpipe, pair.py:<2> on aic 1 and fixpipe, pair.py:<2> on aic 0 add float32 to the same bytes of b in "
-        "either order: the last bits of the sum depend on it",
+        "fixpipe, pair.py:<2> (FIX) on aic 1 and fixpipe, pair.py:<2> (FIX) on aic 0 add float32 to the same bytes "
+        "[0:1024) of b in either order: the last bits of the sum depend on it",
         """
       asc.mmad(c, l0a, l0b, one)
       order(E.M_FIX)

@@ -142,7 +142,7 @@ OWN = (
     ),
     fault(
         "QUE_POSITION",
-        "TQueBind: no data goes from A1 to B1",
+        "TQueBind: no data goes from A1 to B1; rule: from L1 to L0A, L0B, BT",
         """
     - que = asc.TQueBind(T.A1, T.B1, 1)
     + que = asc.TQueBind(T.A1, T.A2, 1)

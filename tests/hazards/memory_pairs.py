@@ -131,6 +131,18 @@ MEMORY = (
     + pipe.init_buffer(two, 65536)
         """,
     ),
+    fault(
+        "MEM_OVERFLOW",
+        "alloc(VECIN, float32, 32776) asks for 131104 bytes of UB, 98304 of 196608 are available; buffers so far: "
+        "alloc(VECIN, float32, 16384) 65536, alloc(VECIN, float32, 8192) 32768, together 98304",
+        """
+      memory = asc.LocalMemAllocator()
+      memory.alloc(T.VECIN, asc.float32, 16384)
+      memory.alloc(T.VECIN, asc.float32, 8192)
+    - memory.alloc(T.VECIN, asc.float32, 32776)
+    + memory.alloc(T.VECIN, asc.float32, 24576)
+        """,
+    ),
     warn(
         "RESERVED_MEM",
         "select: UB bytes [188416:188544) hold data, but they are the scratch of this instruction",

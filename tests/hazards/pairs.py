@@ -271,13 +271,13 @@ ORDER = (
     ),
     fault(
         "CACHE_STALE",
-        "get_value, pair.py:<2> on aiv 0 finds byte 2 of b in its data cache, but memory has changed since; needs "
-        "data_cache_clean_and_invalid before the read",
+        "get_value, pair.py:<2> (S) on aiv 0 finds byte 2 of b in its data cache, but memory has changed since "
+        "(data_copy, pair.py:<1>, MTE3 of aiv 0); needs data_cache_clean_and_invalid before the read",
         """
       b_gm.get_value(0)
       asc.duplicate(x, 1.0, 8)
       asc.pipe_barrier(P.PIPE_ALL)
-      asc.data_copy(b_gm, x, 8)
+      asc.data_copy(b_gm, x, 8)  # 1
       asc.pipe_barrier(P.PIPE_ALL)
     + clean(b_gm)
       b_gm.get_value(0)  # 2
@@ -285,7 +285,7 @@ ORDER = (
     ),
     fault(
         "CACHE_LINE_SHARED",
-        "the line [0:64) of b goes to memory whole (pair.py:<2>), and with it old copies of bytes [0:4): aiv 0 "
+        "the line [0:64) of b goes to memory whole (pair.py:<2>, aiv 1), and with it old copies of bytes [0:4): aiv 0 "
         "writes them (data_cache_clean_and_invalid, pair.py:<2>); needs words of different cores in different "
         "64-byte lines",
         """
@@ -298,8 +298,8 @@ ORDER = (
     ),
     note(
         "ATOMIC_ORDER",
-        "data_copy, pair.py:<2> on aiv 1 and data_copy, pair.py:<2> on aiv 0 add float32 to the same bytes of b in "
-        "either order: the last bits of the sum depend on it",
+        "data_copy, pair.py:<2> (MTE3) on aiv 1 and data_copy, pair.py:<2> (MTE3) on aiv 0 add float32 to the same "
+        "bytes [0:32) of b in either order: the last bits of the sum depend on it",
         """
       asc.duplicate(x, 1.0, 8)
       order(E.V_MTE3)

@@ -52,7 +52,8 @@ def test_float_sums_in_either_order_are_noted_with_both_lines() -> None:
 
     (found,) = launched(body, blocks=2).findings
     assert (found.code, found.severity, found.sites) == ("ATOMIC_ORDER", "note", (("k", 3), ("k", 4)))
-    assert "store, k:4 on aiv 1 and store, k:3 on aiv 0 add float32 to the same bytes of w" in found.message
+    both = "store, k:4 (MTE3) on aiv 1 and store, k:3 (MTE3) on aiv 0"  # bytes 16 to 47, and 0 to 31
+    assert f"{both} add float32 to the same bytes [16:32) of w in either order" in found.message
 
 
 def test_no_note_for_float_sums_that_are_ordered_or_lie_apart() -> None:

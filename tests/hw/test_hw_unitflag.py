@@ -91,15 +91,16 @@ def test_one_side_without_flags() -> None:
     machine = launched(("mmad", 3, 512), ("fixpipe", 0, 512))
     assert codes(machine) == ["UNITFLAG_MISMATCH", "RAW"]
     assert machine.findings[0].text() == (
-        "UNITFLAG_MISMATCH: fixpipe, k:2 touches L0C block 0 without unit flag, but k:1 uses it"
+        "UNITFLAG_MISMATCH: fixpipe, k:2 (FIX) on aic 0 touches L0C block 0 without unit flag, but mmad, k:1 uses it; "
+        "needs a unit flag in both or in neither"
     )
 
 
 def test_a_block_left_at_one() -> None:
     machine = launched(("mmad", 3, 1024), ("fixpipe", 3, 512))
     assert [f.text() for f in machine.findings] == [
-        "UNITFLAG_MISMATCH: L0C block 1 is left at 1 (mmad, k:1): no fixpipe with unit flag 3 takes it; the next mmad "
-        "there would hang"
+        "UNITFLAG_MISMATCH: L0C block 1 on aic 0 is left at 1 (mmad, k:1): no fixpipe with unit flag 3 takes it; the "
+        "next mmad there would hang"
     ]
 
 

@@ -58,7 +58,9 @@ def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: 
         size = core.memories["UB"].size - STACK_RESERVE - start
         if size < least:
             text = f"scratch needs {least} bytes, {max(0, size)} of UB are left above the buffers"
-            report(core, "MEM_OVERFLOW", text, site, operation)
+            pipe = core.state.get("tpipe")
+            more = f"; {pipe.listed('UB')}" if pipe is not None else ""
+            report(core, "MEM_OVERFLOW", text + more, site, operation)
     return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: {name}", site)
 
 

@@ -173,12 +173,13 @@ def claim(core: Core, memory: str, start: int, nbytes: int, who: str, site: Site
     buffers: list[tuple[str, str, int]] = core.state.setdefault("buffers", [])
     store = core.memories.get(memory)
     if store is not None and start + nbytes > store.size:
-        so_far = ", ".join(f"{name} {size}" for name, where, size in buffers if where == memory) or "none"
+        mine = [(name, size) for name, where, size in buffers if where == memory]
+        so_far = ", ".join(f"{name} {size}" for name, size in mine) or "none"
         report(
             core,
             "MEM_OVERFLOW",
             f"{who} asks for {nbytes} bytes of {memory}, {max(0, store.size - start)} of {store.size} are available; "
-            f"buffers so far: {so_far}",
+            f"buffers so far: {so_far}, together {sum(size for _, size in mine)}",
             site,
             who,
         )

@@ -49,6 +49,12 @@ _LOWEST = tuple((mask & -mask).bit_length() - 1 for mask in range(1 << IDS))
 _ALL = (1 << IDS) - 1
 
 
+def ends_from(src: TPosition) -> str:
+    """`from L1 to L0A, L0B, BT`: where the data of a position can go, in words."""
+    memory = MEMORY_OF.get(src, "GM")
+    return f"from {memory} to {', '.join(dst for start, dst in _DIRECTIONS if start == memory) or 'nowhere'}"
+
+
 def direction(src: TPosition, dst: TPosition) -> tuple[int, int] | None:
     """Numbers of the forward event (enque sets, deque waits) and of the free event (free sets, alloc waits).
 

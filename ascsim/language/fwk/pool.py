@@ -112,17 +112,21 @@ class Divider:
         total = count * nbytes
         if span.top + total > span.end:
             size, left = span.end - span.start, span.end - span.top
-            mine = [(owner, n, each) for owner, where, n, each in self.given if where == memory]
-            listed = ", ".join(f"{owner.label} {n} x {each}" for owner, n, each in mine) or "none"
             text = (
                 f"{who.label} asks for {count} x {nbytes} = {total} bytes of {memory}, {left} of {size} are available; "
-                f"buffers so far: {listed}, together {sum(n * each for _, n, each in mine)}"
+                f"{self.listed(memory)}"
             )
             fault(self.core, "MEM_OVERFLOW", text, site, operation)
         self.given.append((who, memory, count, nbytes))
         start = span.top
         span.top += total
         return start
+
+    def listed(self, memory: str) -> str:
+        """The buffers of a memory that were given out so far, and their sum, in words."""
+        mine = [(owner, n, each) for owner, where, n, each in self.given if where == memory]
+        parts = ", ".join(f"{owner.label} {n} x {each}" for owner, n, each in mine) or "none"
+        return f"buffers so far: {parts}, together {sum(n * each for _, n, each in mine)}"
 
     def init_buf_pool(self, buf_pool: TBufPool, len: Any = 0, share_buf: TBufPool | None = None) -> None:
         """Give a pool `len` bytes (rounded up to 32), or the bytes of the pool `share_buf`. Page: InitBufPool."""

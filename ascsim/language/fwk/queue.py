@@ -23,7 +23,7 @@ from ..core.tensor import LeasedTensor, LocalTensor, _tensor
 from ..signatures import signatures
 from . import faults
 from .buffer import DEQUE, ENQUE, FREE, OCCUPIED, Buffer, Lease
-from .events import ENDS, USER_POSITIONS, Ids, direction, fault
+from .events import ENDS, USER_POSITIONS, Ids, direction, ends_from, fault
 from .placement import Placement, logical
 
 _getframe = sys._getframe
@@ -53,7 +53,8 @@ class TQueBind(Placement):
         self._begin(src, dst, position, direction(src, dst), site)
         self._set_depth(depth)
         if self.events is None:
-            fault(self.core, "QUE_POSITION", f"no data goes from {src.name} to {dst.name}", site, "TQueBind")
+            text = f"no data goes from {src.name} to {dst.name}; rule: {ends_from(src)}"
+            fault(self.core, "QUE_POSITION", text, site, "TQueBind")
 
     # ------------------------------------------------------------------ the four calls
 
