@@ -102,8 +102,8 @@ ORDER = (
     ),
     fault(
         "UNITFLAG_MISMATCH",
-        "fixpipe, pair.py:<2> (FIX) on aic 0 touches L0C block 0 without unit flag, but mmad, pair.py:<1> uses it; needs "
-        "a unit flag in both or in neither",
+        "fixpipe, pair.py:<2> (FIX) on aic 0 touches L0C block 0 without unit flag, but mmad, pair.py:<1> uses it; "
+        "needs a unit flag in both or in neither",
         """
       asc.mmad(c, l0a, l0b, unit)  # 1
     - asc.fixpipe(b_gm, c, out)  # 2
@@ -112,8 +112,8 @@ ORDER = (
     ),
     fault(
         "UNITFLAG_MISMATCH",
-        "L0C block 0 on aic 0 is left at 1 (mmad, pair.py:<2>): no fixpipe with unit flag 3 takes it; the next mmad there "
-        "would hang",
+        "L0C block 0 on aic 0 is left at 1 (mmad, pair.py:<2>): no fixpipe with unit flag 3 takes it; the next mmad "
+        "there would hang",
         """
       asc.mmad(c, l0a, l0b, unit)  # 2
     + asc.fixpipe(b_gm, c, unit_out)
