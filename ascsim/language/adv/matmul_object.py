@@ -204,6 +204,7 @@ class MatmulObject:
 
     def target(self, tensor: Any, atomic: int, sequential: bool, operation: str, private: bool = False) -> Target:
         """Where results go: a tensor in global memory, or one of L1."""
+        self.tiled(operation)
         if self.c.position is TPosition.CO1:
             rule = "GM or VECIN; what iterate(local_c_matrix=...) puts in CO1, fixpipe takes"
             raise ArgumentValueError(operation, operand="c.position", value="CO1", rule=rule)

@@ -46,13 +46,16 @@ def test_an_object_that_is_not_registered() -> None:
         registered(lambda x, workspace, register: object_of().set_tensor_a(gm(x)))
 
 
-def test_an_object_without_a_tiling() -> None:
+@pytest.mark.parametrize("call", ["set_tail", "iterate_all"])
+def test_an_object_without_a_tiling(call: str) -> None:
     def how(x: Any, workspace: Any, register: Any) -> None:
         mm = object_of()
         register(asc.TPipe(), workspace, mm)
-        mm.set_tail(16)
+        mm.set_tensor_a(gm(x))
+        mm.set_tensor_b(gm(x))
+        getattr(mm, call)(16 if call == "set_tail" else gm(x))
 
-    with refused(asc.ArgumentValueError, "set_tail", "no tiling yet", "init(tiling)"):
+    with refused(asc.ArgumentValueError, call, "no tiling yet", "init(tiling)"):
         registered(how)
 
 
