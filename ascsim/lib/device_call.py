@@ -8,7 +8,7 @@ Kernels make such calls for every tile, so each function gets one of its own, wi
         if i.__class__ in NUMBERS: i = typed(i)          # numbers become run-time scalars
         if x.__class__ in NUMBERS: x = typed(x)
         known = firsts()                                 # compile-time arguments are fixed by the first call
-        if known is None or known.get(key) != (n,): (n,) = checked((n,))
+        if known is None or known.get(key) != (n, n.__class__): (n,) = checked((n,))
         result = body(i, x, n)
         return result if result is None else returned(result)
 """
@@ -47,8 +47,9 @@ def device_call(function: Function) -> Any:
     lines += [_VARIADIC.get(p.kind, _SINGLE).format(name) for name, p in parameters.items() if name not in constants]
     if constants:
         names = f"({', '.join(constants)},)"
+        known = f"({', '.join((*constants, *(f'{name}.__class__' for name in constants)))})"  # 4.0 is no 4
         lines.append("_jit_known = _jit_firsts()")
-        lines.append(f"if _jit_known is None or _jit_known.get(_jit_key) != {names}: {names} = _jit_checked({names})")
+        lines.append(f"if _jit_known is None or _jit_known.get(_jit_key) != {known}: {names} = _jit_checked({names})")
     passed = ", ".join(_PASSED.get(p.kind, "{0}").format(name) for name, p in parameters.items())
     lines.append(f"_jit_result = _jit_body({passed})")
     lines.append("return _jit_result if _jit_result is None else _jit_returned(_jit_result)")
@@ -88,11 +89,14 @@ def _checked(function: Function, values: tuple[Any, ...]) -> tuple[Any, ...]:
     named = zip(function.constants.items(), values, strict=True)
     values = tuple(constant(label, value, types) for (label, types), value in named)
     known = first_constants.get()
-    if known is None or known.setdefault(function, values) == values or (function, "warned") in known:
+    if known is None:
+        return values
+    first = known.setdefault(function, (*values, *[value.__class__ for value in values]))[: len(values)]
+    if first == values or (function, "warned") in known:
         return values
     known[function, "warned"] = True
     text = (
-        f"{name}: compile-time arguments {values} differ from {known[function]} of the first call; "
+        f"{name}: compile-time arguments {values} differ from {first} of the first call; "
         "the compiler would use the code made for the first again"
     )
     warnings.warn(text, SimulatorWarning, stacklevel=4)

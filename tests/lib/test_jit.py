@@ -205,6 +205,19 @@ def test_a_constant_is_checked_and_unwrapped():
         body[1](6)
 
 
+def test_a_constant_is_checked_and_unwrapped_though_it_equals_that_of_the_first_call():
+    @jit
+    def keep(many: ConstExpr[int]):
+        SEEN.append(type(many))
+
+    with pytest.raises(ConstExprError, match=r"many.*float"):
+        run(lambda: (keep(8), keep(8.0)))
+    SEEN.clear()
+    run(lambda: (keep(8), keep(ConstExpr(8))))
+    assert len(SEEN) == 2
+    assert set(SEEN) == {int}
+
+
 def test_a_constant_that_differs_from_the_first_call_is_honoured_with_a_warning():
     def body():
         for many in (8, 8, 4, 2):
