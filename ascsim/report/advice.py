@@ -2,13 +2,12 @@
 compiler.
 
 All of it is found by making the launch again with other calls (`ascsim.hw.rerun`), so it holds for what was launched:
-these arguments, this many blocks. Cores that make the same calls are looked at once. Order between cores is not tried:
-of it the cure is told that the report has.
+these arguments, this many blocks. Cores that make the same calls are looked at once, but for order between cores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ..hw.calls import Call
 from ..hw.findings import AT_ONCE, Finding, locate, place
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome, rerun
+from .between import RACES, ordered
 from .completions import Completion, completed
 from .edits import WHERE, CodeLine, Repair, line_of
 from .redundancy import Redundant, redundant
@@ -49,8 +49,9 @@ class Advice:
     left       races for which no repair was found
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
-    others     codes of the faults that the repairs leave: no flag or barrier put into one core mends them
-    cures      of findings that are no matter of order in one core: code and cure, as the report has it, not tried
+    others     codes of the faults that the repairs leave
+    cures      of findings that are no matter of order in one core and were not mended: code and cure, as the report
+               has it, not tried
     silent     why nothing was tried; "" if something was
     """
 
@@ -120,20 +121,21 @@ class _Adviser:
     def advice(self) -> Advice:
         device, record = self.device, self.device.record
         assert record is not None
-        cures = tuple((f.code, f.remedy) for f in device.findings if f.code not in IN_CORE and f.remedy)
         faults = [finding for finding in device.findings if finding.severity == "fault"]
-        self.calls = _different(record.calls.of)
+        every = record.calls.of
+        self.calls = _different(every)
         if sum(map(len, self.calls.values())) > CALLS:
-            return Advice(cures=cures, silent=f"more than {CALLS} calls")
+            return Advice(cures=self.cures(), silent=f"more than {CALLS} calls")
         halted = next((f.code for f in faults if f.code in AT_ONCE and not f.at_end), "")
         if halted:
-            return Advice(cures=cures, silent=f"{halted} ended the launch before its last call")
+            return Advice(cures=self.cures(), silent=f"{halted} ended the launch before its last call")
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         base = self.trial(list, True)
         leans = self.leans(base)
         done, outcome, fewest = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
-        search: Repairs | None = None
+        repairs: tuple[Repair | Completion, ...] = done
+        left: tuple[Finding, ...] = ()
         if any(finding.code in IN_CORE for finding in outcome.findings):
             search = Repairs(
                 lambda more: self.trial(with_changes((*done, *more)), True),
@@ -142,18 +144,26 @@ class _Adviser:
                 framework,
             )
             outcome = search.trial(search.chosen)
+            repairs, left, fewest = (*done, *search.chosen), tuple(search.left), search.smallest and not done
+        races = [f for f in device.findings if f.code in RACES] if sum(map(len, every.values())) <= CALLS else []
+        between, mended = ordered(races, lambda more: rerun(device, with_changes((*repairs, *more))))
+        if between:
+            repairs, fewest = (*repairs, *between), not repairs and len(between) == 1
+        cures = self.cures(mended)
         faulty = {finding.code for finding in outcome.findings}
-        codes = dict.fromkeys(finding.code for finding in faults if finding.code not in IN_CORE)
+        codes = dict.fromkeys(f.code for f in faults if f.code not in IN_CORE and f.key not in mended)
         others = tuple(code for code in codes if not code.startswith(FLAGS) or code in faulty)
-        if search is not None:
-            smallest = search.smallest and not done
-            return Advice((*done, *search.chosen), smallest, tuple(search.left), (), leans, others, cures)
-        if done:
-            return Advice(done, fewest, leans=leans, others=others, cures=cures)
+        if repairs or left:
+            return Advice(repairs, fewest, left, (), leans, others, cures)
         if faults:
             return Advice(leans=leans, cures=cures, silent=f"no call of a flag or barrier mends {', '.join(others)}")
         cycles_per_us = device.soc.clock_mhz
         return Advice(redundant=tuple(redundant(self.calls, self.trial, lambda c: c / cycles_per_us)), leans=leans)
+
+    def cures(self, mended: Collection[tuple[object, ...]] = ()) -> tuple[tuple[str, str], ...]:
+        """What the report says of findings that nothing was tried for, or nothing helped."""
+        found = self.device.findings
+        return tuple((f.code, f.remedy) for f in found if f.code not in IN_CORE and f.remedy and f.key not in mended)
 
     def trial(self, edit: Callable[[list[Call]], Iterable[Call]], compiler: bool) -> Outcome:
         """The launch made again, on the cores that differ."""

@@ -165,9 +165,9 @@ def _place(
     def edit(made: list[Call]) -> list[Call]:
         out: list[Call] = []
         numbers = _Numbers(made, ids)
-        visits = {(b if where.startswith("after") else a) for a, b in _visits(made, beside, loop)}
+        there = {(b if where.startswith("after") else a) for a, b in visits(made, beside, loop)}
         for k, call in enumerate(made):
-            row = call.core.flags[EVENT_NUMBER[event]] if k in visits else None
+            row = call.core.flags[EVENT_NUMBER[event]] if k in there else None
             if row is None:
                 out.append(call)
                 continue
@@ -198,7 +198,7 @@ class _Numbers:
         return self.fixed or near[:1]
 
 
-def _visits(made: list[Call], beside: Key, loop: Loop | None) -> list[tuple[int, int]]:
+def visits(made: list[Call], beside: Key, loop: Loop | None) -> list[tuple[int, int]]:
     """First and last call of every time that the text comes by a line, or runs a loop."""
     what, line = beside
 
@@ -208,17 +208,17 @@ def _visits(made: list[Call], beside: Key, loop: Loop | None) -> list[tuple[int,
             return at is not None and at[0] == line[0] and loop.first <= at[1] <= loop.last
         return at == line and (call.what == what if what else acts(call))
 
-    visits: list[tuple[int, int]] = []
+    found: list[tuple[int, int]] = []
     for k, call in enumerate(made):
         if not here(call):
             continue
-        last = visits[-1] if visits else None
+        last = found[-1] if found else None
         runs_on = last is not None and (loop is not None or (last[1] == k - 1 and not what))
         if last is not None and runs_on and (loop is not None or made[k - 1].turn == call.turn):
-            visits[-1] = last[0], k
+            found[-1] = last[0], k
         else:
-            visits.append((k, k))
-    return visits
+            found.append((k, k))
+    return found
 
 
 def _arguments(call: str, line: Line) -> str:

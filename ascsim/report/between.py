@@ -1,0 +1,198 @@
+"""Order between cores: what would end a race in global memory, found by trying.
+
+For a race of a cube core with a vector core of its group: a cross-core flag, or one that goes the other way round a
+loop; for any race: a meeting of all cores of the kind. Each is put into the calls of every core and the launch is made
+again. Not looked at: races of one line with itself, which no order ends, and ids that take turns in a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..hw.calls import Call
+from ..hw.cross_rules import SYNC_ALL_IDS
+from ..hw.events import CROSS_IDS
+from ..hw.findings import Finding, locate
+from ..hw.rerun import Outcome
+from .completions import Completion, visits
+from .edits import CodeLine, Line, Loop, loop_around
+from .redundancy import misses
+
+if TYPE_CHECKING:
+    from ..hw.core import Core
+
+RACES = frozenset(("GM_RACE_RW", "GM_RACE_WW"))
+MODE = 2  # cube core and vector cores of a group
+SOFT = "int32 workspaces of 32 bytes a core each, the one in global memory zero before the launch"
+ROUNDS = 8  # changes at most
+FIRST = 8  # races looked at in a round
+Trial = Callable[[tuple[Completion, ...]], Outcome]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a race: its line, the kind and the group of its core, its pipe."""
+
+    line: Line
+    kind: str
+    group: int
+    pipe: str
+
+
+def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...], set[tuple[object, ...]]]:
+    """The changes that end races, and the keys of the races that they end.
+
+    A race ended shows the next, the other way round a loop. What leaves a race that was not there before is given up.
+    """
+    chosen: tuple[Completion, ...] = ()
+    if not races:
+        return chosen, set()
+    base = outcome = trial(())
+    wanted = [race for race in races if _found(race, base)]  # of a polled word the race may be one of `base` alone
+    for _ in range(ROUNDS):
+        left = [f for f in outcome.findings if f.code in RACES and (_among(f, wanted) or not _found(f, base))]
+        better = next(filter(None, (_mend(chosen, outcome, race, trial) for race in left[:FIRST])), None)
+        if better is None:
+            break
+        chosen, outcome = better
+    if misses(outcome, base):
+        return (), set()
+    for change in chosen:
+        fewer = tuple(other for other in chosen if other is not change)
+        if fewer and not misses(trial(fewer), outcome):
+            chosen = fewer
+    return chosen, {race.key for race in wanted if not _found(race, outcome)}
+
+
+def _mend(
+    chosen: tuple[Completion, ...], before: Outcome, race: Finding, trial: Trial
+) -> tuple[tuple[Completion, ...], Outcome] | None:
+    """The changes with one that ends a race: the first that brings no other race to light, else the first."""
+    known = {finding.key for finding in before.serious}
+    best = None
+    for candidate in _candidates(race, before.device):
+        outcome = trial((*chosen, candidate))
+        new = [finding for finding in outcome.serious if finding.key not in known]
+        if outcome.ended or _found(race, outcome) or any(finding.code not in RACES for finding in new):
+            continue
+        if not new:
+            return (*chosen, candidate), outcome
+        best = best or ((*chosen, candidate), outcome)
+    return best
+
+
+def _found(race: Finding, outcome: Outcome) -> bool:
+    return _among(race, outcome.findings)
+
+
+def _among(race: Finding, findings: Iterable[Finding]) -> bool:
+    """Whether there is a race of these lines; whether bytes differ may be otherwise when a launch is made again."""
+    lines = [locate(site) for site in race.sites]
+    return any(other.code == race.code and [*map(locate, other.sites)] == lines for other in findings)
+
+
+def _candidates(race: Finding, device: Any) -> Iterator[Completion]:
+    first, second = (
+        Access(locate(site), core.kind, core.group, core.slots[slot].name)
+        for site, (serial, slot, _) in zip(race.sites, device.seen[race.key], strict=True)
+        for core in (device.cores[serial],)
+    )
+    if first.line == second.line:
+        return
+    loop = loop_around(first.line, second.line)
+    if first.kind == second.kind:
+        for side in (second, first):
+            around = loop_around(side.line, side.line)
+            if around is not None and loop is None:
+                yield _meeting("before loop", side, around, device.has_scheduler)
+            yield _meeting("before", side, None, device.has_scheduler)
+    elif first.group == second.group:
+        used = {*device.cross.by_author, *SYNC_ALL_IDS, *(n for _, ids, _ in device.cross.kept.values() for n in ids)}
+        free = [number for number in range(CROSS_IDS) if number not in used]
+        if free:
+            yield _flag(first, second, free[0], None)
+        if len(free) > 1 and loop is not None:
+            ways = (first, second), (second, first)
+            yield from (_flag(other, one, free[0], loop) for one, other in ways)
+            for one, other in ways:
+                yield _both(_flag(one, other, free[0], None), _flag(other, one, free[1], loop))
+
+
+def _flag(first: Access, second: Access, number: int, loop: Loop | None) -> Completion:
+    """Raised after `first`, waited for before `second`; round a loop it is raised once before it."""
+    set_code = f"asc.cross_core_set_flag({number}, {MODE}, asc.PipeID.PIPE_{first.pipe})  # {first.kind}"
+    wait_code = f"asc.cross_core_wait_flag({number})  # {second.kind}"
+    lines = [CodeLine("after", *first.line, set_code), CodeLine("before", *second.line, wait_code)]
+    puts = [
+        _Put("after", first.line, None, first.kind, _raise, (number, first.pipe)),
+        _Put("before", second.line, None, second.kind, _wait, (number,)),
+    ]
+    if loop is not None:
+        lines += [
+            CodeLine("before loop", first.line[0], loop.first, set_code),
+            CodeLine("after loop", second.line[0], loop.last, wait_code),
+        ]
+        puts += [
+            _Put("before", first.line, loop, first.kind, _raise, (number, first.pipe)),
+            _Put("after", second.line, loop, second.kind, _wait, (number,)),
+        ]
+    return Completion(tuple(lines), lambda made: _put(made, puts))
+
+
+def _both(one: Completion, other: Completion) -> Completion:
+    """Each turn handed over and back: neither order alone ends a race round a loop."""
+    return Completion((*one.lines, *other.lines), lambda made: other.edit(one.edit(made)))
+
+
+def _meeting(where: str, beside: Access, loop: Loop | None, hard: bool) -> Completion:
+    """All cores of the kind wait for each other: by flags in a mix kernel, else by two workspaces."""
+    code = "asc.sync_all()" if hard else f"asc.sync_all(gm_workspace, ub_workspace)  # {SOFT}"
+    line = CodeLine(where, beside.line[0], beside.line[1] if loop is None else loop.first, code)
+    put = _Put(where.removesuffix(" loop"), beside.line, loop, beside.kind, _meet, ())
+    return Completion((line,), lambda made: _put(made, [put]))
+
+
+@dataclass(frozen=True)
+class _Put:
+    """A call to be made `where` ("before" or "after") a line, or a loop, on cores of one kind."""
+
+    where: str
+    line: Line
+    loop: Loop | None
+    kind: str
+    what: Callable[..., None]
+    args: tuple[Any, ...]
+
+
+def _put(made: list[Call], puts: Iterable[_Put]) -> list[Call]:
+    before: dict[int, list[Call]] = {}
+    after: dict[int, list[Call]] = {}
+    own = next((call.core for call in made if call.site is not None), None)
+    for put in puts:
+        if own is None or own.kind != put.kind:
+            continue
+        for a, b in visits(made, ("", put.line), put.loop):
+            at, there = (a, before) if put.where == "before" else (b, after)
+            call = Call(own, put.what, (own, *put.args, put.line), {}, put.line, made[at].turn)
+            there.setdefault(at, []).append(call)
+    return [one for k, call in enumerate(made) for one in (*before.get(k, ()), call, *after.get(k, ()))]
+
+
+def _raise(core: Core, number: int, pipe: str, site: Any) -> None:
+    core.device.cross.set(core, number, MODE, core.pipes[pipe], site)
+
+
+def _wait(core: Core, number: int, site: Any) -> None:
+    core.device.cross.wait(core, number, site)
+
+
+def _meet(core: Core, site: Any) -> None:
+    device = core.device
+    if device.has_scheduler:
+        device.cross.sync_all(core, site)
+        return
+    core.barrier_all(site)
+    members = sum(place.kind == core.kind for place in device.places)
+    device.cross.meet("sync_all", core, members, "sync_all", site)
