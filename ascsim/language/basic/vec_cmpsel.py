@@ -379,10 +379,7 @@ def _register_operand(core: Core, operation: str, name: str, tensor: Any, site: 
     where = local(core, tensor, name, operation, site)
     if not present(core, where.memory, operation, site):
         return None
-    past = where.start % cmp_mask.NBYTES
-    if past:
-        text = f"{name} starts at byte {where.start} of UB; rule: a multiple of {cmp_mask.NBYTES}"
-        report(core, "MISALIGNED_ADDR", text, site, operation)
+    aligned(core, where, name, operation, site, cmp_mask.NBYTES)
     return where
 
 
