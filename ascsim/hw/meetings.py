@@ -43,12 +43,13 @@ def arrive(core: Core, token: Token) -> None:
 class Box:
     """A place for one letter. A second one waits until the first is taken; each end follows the other."""
 
-    __slots__ = ("letter", "site", "taken")
+    __slots__ = ("letter", "sender", "site", "taken")
 
     def __init__(self) -> None:
         self.letter: Token | None = None
         self.taken: Token | None = None  # what the last taker had done
         self.site: Site | None = None
+        self.sender = ""
 
 
 class Meetings:
@@ -67,7 +68,7 @@ class Meetings:
         self._wait(core, lambda: slot.letter is None, what, site)
         if slot.taken is not None:
             arrive(core, slot.taken)
-        slot.letter, slot.site = foreign(core, core.everything()), site
+        slot.letter, slot.site, slot.sender = foreign(core, core.everything()), site, core.name
 
     @recorded(at=2)
     def take(self, box: Hashable, core: Core, what: str, site: Site) -> None:
@@ -101,5 +102,8 @@ class Meetings:
         """Letters that nobody took."""
         for box in self.boxes.values():
             if box.letter is not None:
-                text = f"the slot set at {place(box.site)} is never waited for; its workspace is not back to zero"
-                self.device.report(Finding("XFLAG_LEFT_SET", text, "", "ib_set", (box.site,)))
+                text = (
+                    f"the slot set by {box.sender}, {place(box.site)} is never waited for; its workspace is not back "
+                    "to zero, the next kernel would start with it set"
+                )
+                self.device.report(Finding("XFLAG_LEFT_SET", text, box.sender, "ib_set", (box.site,)))

@@ -254,7 +254,8 @@ def test_a_second_letter_follows_the_first_being_taken() -> None:
 def test_a_letter_nobody_takes_and_one_nobody_sends() -> None:
     machine = launched(lambda k: k.device.cross.post("box", k.core, "ib_set", ("k", 1)), 1)
     assert [f.text() for f in machine.findings] == [
-        "XFLAG_LEFT_SET: the slot set at k:1 is never waited for; its workspace is not back to zero"
+        "XFLAG_LEFT_SET: the slot set by aiv 0, k:1 is never waited for; its workspace is not back to zero, the next "
+        "kernel would start with it set"
     ]
     with pytest.raises(DeadlockError, match=r"DEADLOCK \(rendezvous\): aiv 0 waits in ib_wait \(k:1\)"):
         launched(lambda k: k.device.cross.take("box", k.core, "ib_wait", ("k", 1)), 1, checks=Checks())
