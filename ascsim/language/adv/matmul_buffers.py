@@ -148,11 +148,11 @@ class Kinds(NamedTuple):
 
 
 class Layout:
-    """Places of everything, from byte `start` of L1 on. Plans of instructions on them are kept here too."""
+    """Places of everything, from byte `start` of L1 and `l0c` of L0C on. Plans of instructions on them are kept too."""
 
-    def __init__(self, core: Core, start: int, cut: Cut, kinds: Kinds, flag: Callable[[str], Any]) -> None:
+    def __init__(self, core: Core, start: int, l0c: int, cut: Cut, kinds: Kinds, flag: Callable[[str], Any]) -> None:
         self.core, self.cut, self.kinds = core, cut, kinds
-        self.plans: dict[Any, Any] = core.operands.setdefault(("Matmul", start, cut, kinds), {})
+        self.plans: dict[Any, Any] = core.operands.setdefault(("Matmul", start, l0c, cut, kinds), {})
         blocks_k = -(-cut.single_core_k // cut.base_k)
         m_first = cut.iterate_order == 0
         steps = Step(cut.step_m, cut.step_k_a), Step(cut.step_n, cut.step_k_b)
@@ -197,10 +197,9 @@ class Layout:
             for half in range(1 + double)
         ]  # fmt: skip
         accumulators = align_up(cut.base_m, SIDE) * row * 4
-        self.l0c = [
-            place(core, TPosition.CO1, self.sums, i * accumulators, accumulators)
-            for i in range(0 if kinds.own_l0c else cut.db_l0c)
-        ]
+        many_c = 0 if kinds.own_l0c else cut.db_l0c
+        self.l0c = [place(core, TPosition.CO1, self.sums, l0c + i * accumulators, accumulators) for i in range(many_c)]
+        self.l0c_end = l0c + many_c * accumulators
 
     def keep(self, key: Any, plan: Any) -> Any:
         """Remember what was worked out; not what has just been warned about, for it is to be so each time."""

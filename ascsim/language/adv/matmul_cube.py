@@ -21,6 +21,7 @@ from ...hw.findings import Site
 from ..core.enums import TPosition
 from ..core.place import Place
 from ..fractals import SIDE, align_up, c0_of
+from ..l0c import MATRIX
 from . import matmul_moves as moves
 from .matmul_buffers import Kinds, Layout
 from .matmul_moves import INDEX_ROW, Block, Start, Stored
@@ -37,7 +38,7 @@ class Cube(CopyOut):
         self.flags: dict[Any, Any] = {}
         self.layouts: dict[Any, Layout] = {}
         self.layout: Layout | None = None
-        self.start = self.room = 0  # the last piece of L1 taken: first byte, bytes
+        self.rooms = {"L1": (0, 0), "L0C": (0, 0)}  # the piece of a memory taken last: first byte, bytes
         self.half = 0
         self.owner: Any = None  # the object that is in the middle of a round
         self.copies_up = [False, False]  # FIX_M, by buffer of L0C
@@ -58,29 +59,48 @@ class Cube(CopyOut):
         return found
 
     def use(self, cut: Cut, kinds: Kinds, site: Site) -> Layout:
-        """Lay out memory for a tiling; the buffers of a former layout are waited for."""
+        """Lay out memory for a tiling; what a former layout has begun is waited for."""
         key = cut, kinds
         found = self.layouts.get(key)
+        if found is None or found is not self.layout:
+            self._leave(site)
         if found is None:
-            self.drain(site)
             found = self._lay(cut, kinds)
-            if found.end > self.start + self.room:
-                top = self.pipe._span("L1", self, "register_matmul", site).top
-                if top != self.start + self.room:  # the author has taken what lies behind it
-                    self.start, self.room = top, 0
-                    found = self._lay(cut, kinds)
-                need = align_up(found.end - self.start - self.room, 32)
-                self.pipe._take(self, "L1", 1, need, "register_matmul", site)
-                self.room += need
+            if self._take("L1", found.end, 32, site) | self._take("L0C", found.l0c_end, MATRIX, site):
+                found = self._lay(cut, kinds)
             self.layouts[key] = found
-        elif found is not self.layout:
-            self.drain(site)
         self.layout = found
         return found
 
     def _lay(self, cut: Cut, kinds: Kinds) -> Layout:
-        numbers = iter(range(8))
-        return Layout(self.core, self.start, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
+        numbers, starts = iter(range(8)), (self.rooms["L1"][0], self.rooms["L0C"][0])
+        return Layout(self.core, *starts, cut, kinds, lambda event: self.flag(event, ("turn", next(numbers))))
+
+    def _take(self, memory: str, end: int, unit: int, site: Site) -> bool:
+        """Take a memory up to byte `end`; True where what lies there has to move, behind what others have taken."""
+        start, size = self.rooms[memory]
+        need = align_up(end - start, 32)
+        if need <= size:
+            return False
+        top = self.pipe._span(memory, self, "register_matmul", site).top
+        at = start if top == start + size else align_up(top, unit)
+        self.pipe._take(self, memory, 1, at + need - top, "register_matmul", site)
+        self.rooms[memory] = at, need
+        return at != start
+
+    def _leave(self, site: Site) -> None:
+        """Other blocks will lie where those of the layout in use do: all pipes are done with them."""
+        core, layout = self.core, self.layout
+        self.drain(site)
+        if layout is None:
+            return
+        stay = self.flag("MTE1_MTE2", "stay")
+        core.set_flag(stay, site)
+        core.wait_flag(stay, site)
+        for free in self.pipe.kept[: len(layout.l0)]:
+            core.wait_flag(free, site)
+            core.set_flag(free, site)
+        self.half = 0
 
     def drain(self, site: Site) -> None:
         """Take down every flag that is still up; nothing is kept in L1."""

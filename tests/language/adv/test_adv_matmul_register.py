@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matmul_machine import kind, tiling
+from matmul_machine import NZ, kind, tiling
 
 import ascsim as asc
 
@@ -53,7 +53,7 @@ def test_an_object_without_a_tiling(call: str) -> None:
         register(asc.TPipe(), workspace, mm)
         mm.set_tensor_a(gm(x))
         mm.set_tensor_b(gm(x))
-        getattr(mm, call)(16 if call == "set_tail" else gm(x))
+        getattr(mm, call)(16 if call == "set_tail" else gm(x, asc.float32))
 
     with refused(asc.ArgumentValueError, call, "no tiling yet", "init(tiling)"):
         registered(how)
@@ -111,6 +111,68 @@ def test_a_second_object_while_the_first_has_blocks() -> None:
     registered(lambda *given: how(*given, end=True), kernel=cube)
     with refused(asc.ArgumentValueError, "has not ended on aic 0", "end() of the object"):
         registered(how, kernel=cube)
+
+
+@pytest.mark.parametrize("cube", [False, True])
+def test_objects_of_other_tilings_take_turns_in_the_same_memory(cube: bool) -> None:
+    """One in both halves of L0 and single blocks that stay in L1, one in all of L0 and whole steps of L1; twice."""
+    rng, c = np.random.default_rng(3), np.zeros((4, 40, 48), np.float32)
+    a, b = rng.integers(-5, 6, (40, 64)).astype(np.float16), rng.integers(-5, 6, (64, 48)).astype(np.float16)
+    halves = tiling(40, 48, 64, (16, 16, 16), is_bias=0, db_l0a=2, db_l0b=2, depth_a1=4, step_k_a=4)
+    steps = tiling(40, 48, 64, (48, 48, 64), is_bias=0)
+
+    @asc.jit(matmul_cube_only=cube)
+    def kernel(a: asc.GlobalAddress, b: asc.GlobalAddress, c: asc.GlobalAddress, workspace: asc.GlobalAddress):
+        pipe = asc.TPipe()
+        objects = []
+        for tile, config in ((halves, None), (steps, asc.adv.get_mdl_config())):
+            mm = asc.adv.Matmul(HALF, HALF, SINGLE, matmul_config=config)
+            asc.adv.register_matmul(pipe, workspace, mm, tile)
+            objects.append(mm)
+        if asc.get_block_idx() == 0:
+            for turn in range(4):
+                mm = objects[turn % 2]
+                mm.set_tensor_a(gm(a))
+                mm.set_tensor_b(gm(b))
+                mm.iterate_all(gm(c)[turn * 40 * 48])
+                mm.end()
+
+    with asc.settings(checks=asc.Checks.strict()):
+        kernel[1](a, b, c, np.zeros(400 << 10, np.uint8))
+    np.testing.assert_array_equal(c, [a.astype(np.float32) @ b.astype(np.float32)] * 4)
+
+
+def test_blocks_of_the_author_in_l0c_are_not_those_of_another_object() -> None:
+    """They wait there for a fixpipe while the other object computes."""
+    rng, c = np.random.default_rng(4), np.zeros((2, 32, 32), np.float32)
+    a, b = (rng.integers(-5, 6, (32, 32)).astype(np.float16) for _ in range(2))
+    tile = tiling(32, 32, 32, (32, 32, 32), is_bias=0)
+
+    @asc.jit(matmul_cube_only=True)
+    def kernel(a: asc.GlobalAddress, b: asc.GlobalAddress, c: asc.GlobalAddress, workspace: asc.GlobalAddress):
+        pipe = asc.TPipe()
+        own = object_of(kind("float32", format=NZ, position=asc.TPosition.CO1))
+        other = object_of()
+        for mm in (own, other):
+            asc.adv.register_matmul(pipe, workspace, mm, tile)
+            mm.set_tensor_a(gm(a))
+            mm.set_tensor_b(gm(b))
+        queue = asc.TQue(asc.TPosition.CO1, 1)
+        pipe.init_buffer(que=queue, num=1, len=4096)
+        block = queue.alloc_tensor(asc.float32)
+        own.iterate(local_c_matrix=block)
+        own.end()
+        queue.enque(block)
+        block = queue.deque(asc.float32)
+        other.set_tensor_a(gm(b))
+        other.iterate_all(gm(c)[1024])
+        asc.fixpipe(gm(c), block, asc.FixpipeParamsV220(32, 32, 32, 32))
+        queue.free_tensor(block)
+
+    with asc.settings(checks=asc.Checks.strict()):
+        kernel[1](a, b, c, np.zeros(400 << 10, np.uint8))
+    single_a, single_b = a.astype(np.float32), b.astype(np.float32)
+    np.testing.assert_array_equal(c, [single_a @ single_b, single_b @ single_b])
 
 
 def test_a_kernel_without_cube_cores() -> None:
