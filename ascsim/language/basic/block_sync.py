@@ -116,13 +116,19 @@ def pipe_barrier(pipe: Any) -> None:
     if name in core.pipes:
         core.barrier(core.pipes[name], site)
     elif not core.device.mix:
-        report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "pipe_barrier")
+        _no_pipe(core, name, "pipe_barrier", site)
 
 
 _ALL = int(PipeID.PIPE_ALL)
 _REAL = {
     int(PipeID[f"PIPE_{name}"]): name for name in ("V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 }  # S has no barrier; MTE4, MTE5 and V2 do not exist on 2201
+
+
+def _no_pipe(core: Core, name: str, operation: str, site: Site) -> None:
+    """WRONG_CORE: a pipe of the other kind of core."""
+    legal = ", ".join(f"PIPE_{pipe}" for pipe in core.pipes if pipe != "S")
+    report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}; rule: {legal}", site, operation)
 
 
 def _pipe_name(core: Core, number: int, operation: str, site: Site, also: str = "") -> str:
@@ -160,7 +166,7 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
     name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe", "a PipeID"), "cross_core_set_flag", site)
     if name not in core.pipes:
         if not core.device.mix:
-            report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}", site, "cross_core_set_flag")
+            _no_pipe(core, name, "cross_core_set_flag", site)
         return
     number, mode = index(flag_id, "cross_core_set_flag", "flag_id"), _mode(mode_id, "cross_core_set_flag")
     core.device.cross.set(core, number, mode, core.pipes[name], site)

@@ -239,7 +239,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "pipe of a cube core": (
         lambda: pipe_barrier(PipeID.PIPE_M),
         OperandError,
-        ("WRONG_CORE", "aiv cores have no pipe M"),
+        ("WRONG_CORE", "aiv cores have no pipe M; rule: PIPE_V, PIPE_MTE2, PIPE_MTE3"),
     ),
     "memory": (lambda: data_sync_barrier(MemDsbT.SEQ), OperandError, ("BAD_PIPE", "MemDsbT.ALL, DDR or UB")),
     "trap": (trap, TrapError, ("TRAP", "the kernel stopped itself")),
