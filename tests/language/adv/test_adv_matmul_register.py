@@ -117,9 +117,10 @@ def test_a_second_object_while_the_first_has_blocks() -> None:
 def test_objects_of_other_tilings_take_turns_in_the_same_memory(cube: bool) -> None:
     """One in both halves of L0 and single blocks that stay in L1, one in all of L0 and whole steps of L1; twice."""
     rng, c = np.random.default_rng(3), np.zeros((4, 40, 48), np.float32)
-    a, b = rng.integers(-5, 6, (40, 64)).astype(np.float16), rng.integers(-5, 6, (64, 48)).astype(np.float16)
-    halves = tiling(40, 48, 64, (16, 16, 16), is_bias=0, db_l0a=2, db_l0b=2, depth_a1=4, step_k_a=4)
-    steps = tiling(40, 48, 64, (48, 48, 64), is_bias=0)
+    a, b = rng.integers(-5, 6, (40, 48)).astype(np.float16), rng.integers(-5, 6, (48, 48)).astype(np.float16)
+    depths = dict.fromkeys(("depth_a1", "depth_b1", "step_k_a", "step_k_b"), 3)
+    halves = tiling(40, 48, 48, (16, 16, 16), is_bias=0, db_l0a=2, db_l0b=2, **depths)
+    steps = tiling(40, 48, 48, (48, 48, 48), is_bias=0)
 
     @asc.jit(matmul_cube_only=cube)
     def kernel(a: asc.GlobalAddress, b: asc.GlobalAddress, c: asc.GlobalAddress, workspace: asc.GlobalAddress):
