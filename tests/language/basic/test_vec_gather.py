@@ -171,7 +171,7 @@ def test_offsets_that_are_refused() -> None:
         on_image(offsets_image(0, 2, 3, 4), four())
     past = offsets_image(0, 126, 128, 4)
     (message,) = collected(past, four())
-    assert message.startswith("OOB_BUF: gather: offset[2] = 128; rule: at most 126, src is 64 elements of uint16, bytes ")
+    assert message.startswith("OOB_BUF: gather: offset[2] = 128; rule: at most 126, src is 64 elements of uint16, ")
     assert "offset[1] = 126 from src_base = 2; rule" in collected(past, four(2))[0]
     with pytest.raises(MemoryFault, match=r"OOB_PHYS.*gather: src touches UB"):
         on_image(offsets_image(200000, 0, 0, 0), four())
