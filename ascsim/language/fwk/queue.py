@@ -304,8 +304,9 @@ class TQueBind(Placement):
         target = ir_value.unwrap(dtype if tensor is None else tensor)
         in_place = isinstance(target, LocalTensor)
         if not in_place and target.__class__ is not DataType:
-            rule = "a data type, or the tensor on a queue of depth 0"
-            raise ArgumentTypeError(operation, "is neither", operand="dtype", value=target, rule=rule)
+            problem = "is missing" if target is None else "is no data type"
+            rule = "a data type (asc.float32 ...), or the tensor on a queue of depth 0"
+            raise ArgumentTypeError(operation, problem, operand="dtype", value=target, rule=rule)
         if in_place != (self.depth == 0):
             form = "a data type" if self.depth else "the tensor itself"
             raise ArgumentValueError(
