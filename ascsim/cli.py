@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="ascsim", description="Functional simulator and hazard checker for Ascend AI-core kernels in pyasc."
     )
     parser.add_argument("--version", action="version", version=f"ascsim {_version()}")
-    parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parsers = parser.add_subparsers(title="commands", required=True)
     run = parsers.add_parser(
         "run",
         help="run a pyasc script on the simulator",

@@ -38,7 +38,7 @@ def data_cache_clean_and_invalid(entire_type: Any, dst: Any, dcci_dst: Any = Non
         raise ArgumentTypeError(_NAME, "is no GlobalTensor", operand="dst", value=dst)
     if isinstance(entire_type, DcciDst):
         raise ArgumentTypeError(_NAME, operand="entire_type", value=entire_type, rule="a member of CacheLine")
-    kind = DcciDst.CACHELINE_OUT if dcci_dst is None else index(dcci_dst, _NAME, "dcci_dst")
+    kind = DcciDst.CACHELINE_OUT if dcci_dst is None else index(dcci_dst, _NAME, "dcci_dst", "a DcciDst")
     if kind not in (DcciDst.CACHELINE_ALL, DcciDst.CACHELINE_OUT):
         raise NotSimulatedError(_NAME, "only lines of global memory are modelled", operand="dcci_dst", value=dcci_dst)
     array = dst.get_phy_addr().array

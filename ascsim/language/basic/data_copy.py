@@ -59,7 +59,7 @@ def data_copy(
 
     `count`: elements; their bytes are rounded down to whole 32-byte blocks (warning MISALIGNED_LEN). `repeat_params`:
     DataCopyParams: block_count 0 to 4095 blocks of block_len, with gaps src_stride and dst_stride, all three in 32-byte
-    blocks. Slices: lists of SliceInfo, innermost axis first, of dst and of src; index and gap in elements, burst_len in
+    blocks. `enhanced_params`, a DataCopyEnhancedParams, changes nothing on these chips, whatever it says. Slices: lists of SliceInfo, innermost axis first, of dst and of src; index and gap in elements, burst_len in
     32-byte blocks. Local operands lie at multiples of 32 bytes, in the bias table of 64; both sides have one type. GM
     to UB and L1 goes to MTE2, UB and L1 to GM to MTE3, UB to UB to V, L1 to the bias table to MTE1: there block_len and
     dst_stride count 64 bytes, types are int32 and float32, and a float16 source becomes float32. Faults: BAD_POSITION,
@@ -150,8 +150,6 @@ def _strided(dst: Any, src: Any, params: DataCopyParams, enhanced: Any, site: Si
     _element_size("data_copy", dst, src)
     if enhanced is not None:
         parameters("data_copy", enhanced, DataCopyEnhancedParams, operand="enhanced_params")
-        if enhanced != DataCopyEnhancedParams():
-            raise NotSimulatedError("data_copy", "enhanced parameters other than the default are not built yet")
     copies.block_count(core, "data_copy", params.block_count, site)
     if not params.block_count or not params.block_len:
         zero(core, "block_count" if not params.block_count else "block_len", "data_copy", site)
@@ -277,7 +275,7 @@ def set_pad_value(padding_value: Any, pos: Any = TPosition.MAX) -> None:
     `pos`: MAX, VECIN or VECOUT. Page: SetPadValue.
     """
     core = running("set_pad_value")
-    where = index(pos, "set_pad_value", "pos")
+    where = index(pos, "set_pad_value", "pos", "a TPosition")
     if where not in (TPosition.MAX, TPosition.VECIN, TPosition.VECOUT):
         report(core, "BAD_POSITION", f"pos = {where}; rule: MAX, VECIN or VECOUT", author(1), "set_pad_value")
     value = unwrap(padding_value)

@@ -163,7 +163,7 @@ def _operands(core: Core, tensors: Sequence[tuple[str, Any]], sel_mask: Any, sit
 
 
 def _mode(sel_mode: Any, src1: Any) -> SelMode:
-    mode = index(sel_mode, NAME, "sel_mode")
+    mode = index(sel_mode, NAME, "sel_mode", "a SelMode")
     if mode not in EXTRA:
         rule = ", ".join(m.name for m in SelMode)
         raise ArgumentValueError(NAME, operand="sel_mode", value=mode, rule=rule)
@@ -325,7 +325,7 @@ def _by_register(
     core: Core, dst: Any, first: Any, second: Any, times: Any, params: Any, sel_mode: Any, site: Site
 ) -> None:
     """The forms that take the number, or the bits, from the compare mask, and the mask registers as they are."""
-    mode = SelMode.VSEL_TENSOR_SCALAR_MODE if sel_mode is None else index(sel_mode, NAME, "sel_mode")
+    mode = SelMode.VSEL_TENSOR_SCALAR_MODE if sel_mode is None else index(sel_mode, NAME, "sel_mode", "a SelMode")
     if sel_mode is not None and mode != SelMode.VSEL_CMPMASK_SPR:
         if mode == SelMode.VSEL_TENSOR_TENSOR_MODE:
             raise NotSimulatedError(NAME, "without sel_mask, the compare mask holds the address of one", rule="give it")

@@ -137,9 +137,9 @@ class GlobalTensor(BaseTensor):
         """
         hints = []
         for name, kind, given in (("mode", CacheMode, mode), ("rw_mode", CacheRwMode, rw_mode)):
-            number = index(given, "set_l2_cache_hint", name)
+            rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+            number = index(given, "set_l2_cache_hint", name, rule)
             if number not in list(kind):
-                rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
                 raise ArgumentValueError("set_l2_cache_hint", operand=name, value=number, rule=rule)
             hints.append(kind(number))
         self._set("set_l2_cache_hint").extra["l2"] = tuple(hints)

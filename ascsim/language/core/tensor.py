@@ -321,7 +321,7 @@ def position(pos: Any, operation: str) -> TPosition:
     if pos.__class__ is TPosition and pos in MEMORY_OF:
         return pos
     try:
-        where = TPosition(int(pos) if isinstance(pos, (int, np.integer)) else index(pos, operation, "pos"))
+        where = TPosition(index(pos, operation, "pos", "a TPosition"))
     except ValueError:
         where = TPosition.MAX
     if where not in MEMORY_OF:

@@ -244,6 +244,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "memory": (lambda: data_sync_barrier(MemDsbT.SEQ), OperandError, ("BAD_PIPE", "MemDsbT.ALL, DDR or UB")),
     "trap": (trap, TrapError, ("TRAP", "the kernel stopped itself")),
     "pad position": (lambda: set_pad_value(1, TPosition.A1), OperandError, ("BAD_POSITION", "MAX, VECIN or VECOUT")),
+    "pad position kind": (lambda: set_pad_value(1, "A1"), ArgumentTypeError, ("pos = 'A1'", "rule: a TPosition")),
     "pad value": (lambda: set_pad_value("1"), ArgumentTypeError, ("set_pad_value: padding_value = '1'",)),
 }
 

@@ -116,7 +116,7 @@ def test_shape_and_cache_hint():
         (lambda a: GlobalTensor().set_global_buffer(3), ArgumentTypeError, "buffer = 3: is no GlobalAddress"),
         (lambda a: GlobalTensor().set_global_buffer(a, -1), ArgumentValueError, "buffer_size = -1: negative"),
         (lambda a: at(a).set_l2_cache_hint(99), ArgumentValueError, "mode = 99.*CacheMode.CACHE_MODE"),
-        (lambda a: at(a).set_l2_cache_hint("x"), ArgumentTypeError, "mode = 'x'"),
+        (lambda a: at(a).set_l2_cache_hint("x"), ArgumentTypeError, "mode = .x.: a str.*rule: one of CacheMode"),
         (lambda a: at(a).set_shape_info(None), ArgumentTypeError, "is no ShapeInfo"),
         (lambda a: at(a).get_value("x"), ArgumentTypeError, "get_value: offset = 'x'"),
         (lambda a: at(a).set_value(0, "x"), ArgumentTypeError, "a str is no number"),
