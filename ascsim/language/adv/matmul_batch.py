@@ -110,6 +110,7 @@ class BatchCalls(ResultCalls):
         if wait:
             way.wait(number)
         elif later:
+            way.promise(number, operation, site)
             state.answers.append(number)
         if local:
             way.receive(tensor, there, site)
@@ -157,7 +158,9 @@ class BatchCalls(ResultCalls):
         if wait:
             way.wait(way.answer(cube))
         elif later:
-            state.answers.append(way.answer(cube))
+            number = way.answer(cube)
+            way.promise(number, operation, site)
+            state.answers.append(number)
 
     def get_batch_tensor_c(self, *given: Any, sync: Any = True, en_sequential_write: Any = False, **named: Any) -> Any:
         """Take the results of one call of an iterate_n_batch(sync=False).

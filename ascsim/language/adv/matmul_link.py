@@ -12,7 +12,7 @@ from ...hw import serving
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.events import EVENT_NUMBER
-from ...hw.findings import Site
+from ...hw.findings import Site, place
 from ...hw.instruction import Plan
 from .. import copies
 from ..core.address import GlobalAddress
@@ -36,6 +36,9 @@ class Link:
         self.core, self.pipe, self.workspace, self.number = core, pipe, workspace, number
         self.remote = core.kind == "aiv"
         self.top = 0  # of the ring in the workspace
+        self.promised: dict[int, tuple[str, Site]] = {}  # answers that a wait_ call has to take: by whose call, where
+        if self.remote:
+            core.at_end.append(self._untaken)
 
     def cube(self, operation: str, site: Site) -> Cube:
         """The cube core's program, which has heard of all that was done before."""
@@ -55,7 +58,22 @@ class Link:
     def wait(self, number: int) -> None:
         """The scalar unit waits for an answer; on the cube core itself nothing is to be waited for."""
         if self.remote:
+            self.promised.pop(number, None)
             serving.hear(self.core, number)
+
+    def promise(self, number: int, operation: str, site: Site) -> None:
+        """A wait_ call is to take an answer."""
+        if self.remote:
+            self.promised[number] = operation, site
+
+    def _untaken(self) -> None:
+        """At the end of the kernel: an answer is a flag between the cores."""
+        for operation, site in self.promised.values():
+            name = "wait_iterate_all" if operation.endswith("all") else "wait_iterate_batch"
+            text = (
+                f"no {name} has taken the answer of {operation} ({place(site)}); the next kernel would start with it up"
+            )
+            self.core.report("XFLAG_LEFT_SET", text, site, operation=operation)
 
     # ------------------------------------------------------------------ UB, through the workspace
 

@@ -67,6 +67,7 @@ class ResultCalls:
         if wait:
             way.wait(number)
         elif later:
+            way.promise(number, operation, site)
             state.answers.append(number)
 
     def wait_iterate_all(self) -> None:

@@ -188,6 +188,16 @@ def test_tensors_that_are_not_as_declared(name: str) -> None:
     assert caught.value.code == code
 
 
+def test_a_promised_wait_that_never_comes() -> None:
+    started = calls(lambda mm, a, b, bias, c: mm.iterate_all(c, sync=False, wait_iterate_all=True))
+    with refused(asc.SyncError, "no wait_iterate_all has taken the answer of Matmul.iterate_all") as caught:
+        launch(started)
+    assert caught.value.code == "XFLAG_LEFT_SET"
+    launch(
+        calls(lambda mm, a, b, bias, c: (mm.iterate_all(c, sync=False, wait_iterate_all=True), mm.wait_iterate_all()))
+    )
+
+
 def there(position: str, dtype: Any = asc.float32) -> Any:
     return asc.LocalTensor(dtype, asc.TPosition[position], 0, 256)
 
