@@ -26,7 +26,10 @@ from .plans import present
 
 BIAS_BLOCK = 64  # bytes
 KNOWN = frozenset(MEMORY_OF)
-THROUGH_GM = "the library goes from UB to L1 through global memory with a registered matmul object, not built yet"
+THROUGH_GM = (
+    "UB to L1: the library goes through global memory and a registered matmul object, to a tensor in TSCM, a position "
+    "that pyasc has not got"
+)
 
 
 class Way(NamedTuple):

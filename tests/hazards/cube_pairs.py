@@ -124,6 +124,24 @@ OWN = (
         """,
     ),
     fault(
+        "BAD_POSITION",
+        "get_value: operand = A1; rule: only VECIN, VECOUT and VECCALC have scalar access",
+        """
+    - l1.get_value(0)
+    + b_gm.get_value(0)
+        """,
+    ),
+    fault(
+        "BAD_POSITION",
+        "data_copy: no way from L0C to UB; rule: GM to UB, UB to GM, UB to UB, GM to L1, L1 to GM, L1 to BT, ",
+        """
+      asc.mmad(c, l0a, l0b, one)
+      order(E.M_FIX)
+    - asc.data_copy(asc.LocalTensor(asc.float32, T.VECIN, 0, 256), c, asc.DataCopyParams(1, 1, 0, 0))
+    + asc.fixpipe(b_gm, c, out)
+        """,
+    ),
+    fault(
         "BAD_DTYPE",
         "mmad: fm has type int16; rule: float16, bfloat16, float32, int8",
         """

@@ -233,6 +233,16 @@ FLAGS = (
         """,
         dtype="int32",
     ),
+    fault(
+        "SYNC_WORKSPACE",
+        "sync_all: gm_workspace has 16 bytes; rule: at least 32, 32 for each core that takes part",
+        """
+    - b_gm.set_global_buffer(b, 4)
+    + b_gm.set_global_buffer(b, 8)
+      asc.sync_all(b_gm, asc.LocalTensor(asc.int32, T.VECCALC, 0, 8))
+        """,
+        dtype="int32",
+    ),
 )
 
 DEADLOCKS = (

@@ -79,6 +79,17 @@ MEMORY = (
       asc.adds(z, x, 1.0, 64)  # 2
         """,
     ),
+    warn(
+        "UNINIT_READ",
+        "adds, pair.py:<2> (V) uses undefined bytes [40:64) of UB (x): the nearest write before it is data_copy_pad, "
+        "pair.py:<1>, bytes [0:40)",
+        """
+      asc.data_copy_pad(x, a_gm, asc.DataCopyParams(1, 40, 0, 0), asc.DataCopyPadParams(False, 0, 1, 0))  # 1
+      order(E.MTE2_V)
+    - asc.adds(z, x, 1.0, 16)  # 2
+    + asc.adds(z, x, 1.0, 10)
+        """,
+    ),
     fault(
         "USE_AFTER_FREE",
         "duplicate: dst: the tensor of que (VECIN), bytes [0:256) of UB, was freed at pair.py:<1>; the bytes are "

@@ -59,11 +59,12 @@ def data_copy(
 
     `count`: elements; their bytes are rounded down to whole 32-byte blocks (warning MISALIGNED_LEN). `repeat_params`:
     DataCopyParams: block_count 0 to 4095 blocks of block_len, with gaps src_stride and dst_stride, all three in 32-byte
-    blocks. `enhanced_params`, a DataCopyEnhancedParams, changes nothing on these chips, whatever it says. Slices: lists of SliceInfo, innermost axis first, of dst and of src; index and gap in elements, burst_len in
-    32-byte blocks. Local operands lie at multiples of 32 bytes, in the bias table of 64; both sides have one type. GM
-    to UB and L1 goes to MTE2, UB and L1 to GM to MTE3, UB to UB to V, L1 to the bias table to MTE1: there block_len and
-    dst_stride count 64 bytes, types are int32 and float32, and a float16 source becomes float32. Faults: BAD_POSITION,
-    BAD_DTYPE, BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings: OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH.
+    blocks. `enhanced_params`, a DataCopyEnhancedParams, changes nothing on these chips, whatever it says. Slices: lists
+    of SliceInfo, innermost axis first, of dst and of src; index and gap in elements, burst_len in 32-byte blocks. Local
+    operands lie at multiples of 32 bytes, in the bias table of 64; both sides have one type. GM to UB and L1 goes to
+    MTE2, UB and L1 to GM to MTE3, UB to UB to V, L1 to the bias table to MTE1: there block_len and dst_stride count 64
+    bytes, types are int32 and float32, and a float16 source becomes float32. Faults: BAD_POSITION, BAD_DTYPE,
+    BAD_STRIDE, MISALIGNED_ADDR, OOB_GM, OOB_PHYS; warnings: OOB_BUF, OOB_GM inside the padding, ZERO_LENGTH.
     Pages: DataCopy (all of a pair of memories).
     """
     if count.__class__ is not int:

@@ -189,7 +189,7 @@ def test_fault_of_a_copy(name):
 
 
 def test_a_copy_from_ub_to_l1_says_that_it_is_not_built():
-    with pytest.raises(NotSimulatedError, match="through global memory with a registered matmul object"):
+    with pytest.raises(NotSimulatedError, match="through global memory and a registered matmul object"):
         launch(lambda a: data_copy(ub(dt.float32, 0, 64, TPosition.A1), f(), 8), np.ones(64, np.float32), kind="mix")
 
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from ascsim.hw.checks import Checks
 from ascsim.language.basic import add, data_copy, data_copy_pad, duplicate, pipe_barrier, set_pad_value
 from ascsim.language.core import (
+    BlockMode,
+    DataCopyEnhancedParams,
     DataCopyExtParams,
     DataCopyPadExtParams,
     DataCopyPadParams,
@@ -357,3 +359,19 @@ def test_slices_without_shape_values_take_the_shapes_of_the_tensors():
 
     launch(body, source, out)
     assert out.tolist() == [*range(4, 12), *range(44, 52)]
+
+
+def test_enhanced_parameters_change_nothing_on_these_chips():
+    """The page of DataCopy from L0C to UB: elsewhere than there, on another chip, the call is the plain copy."""
+    numbers, out = np.array([-1, 2, -3, 4, -5, 6, -7, 8], np.float32), np.zeros(8, np.float32)
+    params = DataCopyParams(1, 1, 0, 0)
+
+    def body(a, b):
+        data_copy(
+            ub(dt.float32, 0, 8), at(a), params, DataCopyEnhancedParams(BlockMode.BLOCK_MODE_MATRIX, is_relu_in=True)
+        )
+        order(HardEvent.MTE2_MTE3)
+        data_copy(at(b), ub(dt.float32, 0, 8), params, DataCopyEnhancedParams(is_relu_in=True))
+
+    launch(body, numbers, out, checks=Checks.strict())
+    np.testing.assert_array_equal(out, numbers)
