@@ -82,7 +82,7 @@ MEMORY = (
     warn(
         "UNINIT_READ",
         "adds, pair.py:<2> (V) uses undefined bytes [40:64) of UB (x): the nearest write before it is data_copy_pad, "
-        "pair.py:<1>, bytes [0:40)",
+        "pair.py:<1>, bytes [0:64)",
         """
       asc.data_copy_pad(x, a_gm, asc.DataCopyParams(1, 40, 0, 0), asc.DataCopyPadParams(False, 0, 1, 0))  # 1
       order(E.MTE2_V)
