@@ -45,10 +45,10 @@ class Cube(CopyOut):
         self.bias_up = self.factors_up = self.unit_up = False
         core.at_end.append(lambda: self.drain(site))
 
-    label = "the Matmul objects"
+    label = "Matmul"
 
     def __str__(self) -> str:
-        return self.label
+        return "the Matmul objects"
 
     def flag(self, event: str, number: Any = 0) -> Any:
         """A flag of the library's own."""

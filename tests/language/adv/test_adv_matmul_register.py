@@ -176,6 +176,20 @@ def test_blocks_of_the_author_in_l0c_are_not_those_of_another_object() -> None:
     np.testing.assert_array_equal(c, [single_a @ single_b, single_b @ single_b])
 
 
+@pytest.mark.parametrize(("position", "nbytes", "memory"), [("A1", 524288, "L1"), ("CO1", 131072, "L0C")])
+def test_a_memory_that_the_author_has_filled(position: str, nbytes: int, memory: str) -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        pipe, mm, whole = asc.TPipe(), object_of(), asc.TQue(asc.TPosition[position], 1)
+        register(pipe, workspace, mm, TILE)
+        pipe.init_buffer(que=whole, num=1, len=nbytes)
+        mm.set_tensor_a(gm(x))
+        mm.set_tensor_b(gm(x))
+        mm.iterate_all(gm(workspace, asc.float32))
+
+    with refused(asc.MemoryFault, f"Matmul asks for 1 x 1024 = 1024 bytes of {memory}, 0 of {nbytes}", "whole"):
+        registered(how, kernel=asc.jit(matmul_cube_only=True)(registers.fn))
+
+
 def test_a_kernel_without_cube_cores() -> None:
     """Where the name does not stand in the kernel the launch has vector cores alone; the error says what to do."""
 
