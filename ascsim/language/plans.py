@@ -90,7 +90,9 @@ def present(core: Core, memory: Any, operation: str, site: Site) -> bool:
     if memory is not None:
         return True
     if not core.device.mix:
-        text = f"an {core.kind} core has no unit for it and would do nothing; rule: {OTHER_KIND[core.kind]} cores"
+        other = OTHER_KIND[core.kind]
+        how = f"jit(kernel_type=KernelType.{other.upper()}_ONLY), or a mix kernel"
+        text = f"an {core.kind} core has no unit for it and would do nothing; rule: {other} cores ({how})"
         report(core, "WRONG_CORE", text, site, operation)
     return False
 

@@ -245,6 +245,29 @@ def test_an_element_assignment_is_the_authors_line():
         kernel[1](np.ones(64, np.float32))
 
 
+def test_a_copy_for_cube_cores_on_a_vector_core_names_the_kernel_type():
+    @asc.jit
+    def kernel(x):
+        asc.data_copy(asc.LocalTensor(x.dtype, asc.TPosition.A1, 0, 64), tensors(x)[1], 64)
+
+    with pytest.raises(asc.OperandError, match=r"no unit for it .* aic cores \(jit\(kernel_type=KernelType\.AIC_ONLY"):
+        kernel[1](np.ones(64, np.float32))
+
+
+def test_a_launch_without_the_cores_that_are_waited_for_tells_so():
+    """A kernel for both kinds of core whose kernel_type was forgotten."""
+
+    @asc.jit
+    def kernel(x):
+        if asc.ascend_is_aic():
+            asc.cross_core_set_flag(3, 2, asc.PipeID.PIPE_FIX)
+        else:
+            asc.cross_core_wait_flag(3, 2, asc.PipeID.PIPE_MTE2)
+
+    with pytest.raises(asc.DeadlockError, match="an AIV_ONLY launch has no aic cores"):
+        kernel[1](np.ones(8, np.float32))
+
+
 @pytest.mark.parametrize("mode", [-1, 3, 99])
 def test_a_mode_of_a_cross_core_flag(mode):
     @asc.jit(kernel_type=asc.runtime.config.KernelType.MIX_AIC_1_2)
