@@ -312,7 +312,7 @@ DEADLOCKS = (
     fault(
         "DEADLOCK",
         "DEADLOCK (alloc) on aiv 0: alloc_tensor on que (VECIN) waits at pair.py:<2> for a free buffer: buffer 0 is "
-        f"OCCUPIED since alloc_tensor at pair.py:<2>|{TIMEOUT}",
+        f"OCCUPIED since alloc_tensor at pair.py:<2>; rule: free_tensor first|{TIMEOUT}",
         """
       pipe, que = asc.TPipe(), asc.TQue(T.VECIN, 1)
       pipe.init_buffer(que, 1, 256)

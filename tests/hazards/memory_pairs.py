@@ -55,7 +55,7 @@ MEMORY = (
     warn(
         "MISALIGNED_LEN",
         "data_copy: count = 50 asks for 200 bytes, 192 are moved: copies go by whole 32-byte blocks; data_copy_pad "
-        "moves single bytes",
+        "moves single bytes; nearest legal value: 48",
         """
     - asc.data_copy(x, a_gm, 50)
     + asc.data_copy(x, a_gm, 48)

@@ -32,7 +32,7 @@ QUEUES = (
     queue(
         "QUE_EMPTY",
         "deque: que (VECIN) holds no tensor: buffer 0 is OCCUPIED since alloc_tensor at pair.py:<1>; buffer 1 is "
-        "never used",
+        "never used; rule: enque one first",
         """
       t = que.alloc_tensor(asc.float32)  # 1
     + que.enque(t)

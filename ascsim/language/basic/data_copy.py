@@ -136,7 +136,8 @@ def _contiguous(dst: Any, src: Any, count: int, site: Site) -> None:
     if nbytes != count * size:
         text = (
             f"count = {count} asks for {count * size} bytes, {nbytes} are moved: copies go by whole "
-            f"{along.block}-byte blocks; data_copy_pad moves single bytes"
+            f"{along.block}-byte blocks; data_copy_pad moves single bytes; "
+            f"nearest legal value: {max(nbytes, along.block) // size}"
         )
         report(core, "MISALIGNED_LEN", text, site, "data_copy")
     if not nbytes:

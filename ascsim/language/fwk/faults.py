@@ -60,7 +60,8 @@ def wrong_state(queue: TQueBind, buffer: Buffer, operation: str, site: Site) -> 
 
 def none_free(queue: TQueBind, site: Site) -> NoReturn:
     """DEADLOCK: alloc_tensor spins for a free buffer, and only this program could free one."""
-    text = f"alloc_tensor on {queue.label} waits at {place(site)} for a free buffer: {_held(queue)}"
+    held = f"{_held(queue)}; rule: free_tensor first"
+    text = f"alloc_tensor on {queue.label} waits at {place(site)} for a free buffer: {held}"
     stuck(queue.core, "alloc", text, site, "alloc_tensor")
 
 
@@ -80,7 +81,8 @@ def full(queue: TQueBind, site: Site) -> NoReturn:
 
 def empty(queue: TQueBind, site: Site) -> NoReturn:
     """QUE_EMPTY."""
-    fault(queue.core, "QUE_EMPTY", f"{queue.label} holds no tensor: {_held(queue)}", site, "deque")
+    text = f"{queue.label} holds no tensor: {_held(queue)}; rule: enque one first"
+    fault(queue.core, "QUE_EMPTY", text, site, "deque")
 
 
 def other_pair(queue: TQueBind, buffer: Buffer, ids: Ids | None, site: Site) -> NoReturn:
