@@ -12,6 +12,7 @@ from ..hw.core import Core
 from ..hw.cost import CYCLES_PER_REPEAT, bank_factor
 from ..hw.findings import Site
 from ..hw.instruction import Plan
+from ..hw.memory import Memory
 from .core.dtype import DataType
 from .core.place import index, report
 from .core.types import BinaryRepeatParams, UnaryRepeatParams
@@ -125,6 +126,21 @@ def count_of(core: Core, count: Any, operation: str, site: Site) -> int:
     return n
 
 
+def repeated(core: Core, works: Sequence[Work], memory: Memory, operation: str, site: Site) -> int:
+    """Repeats of an instruction; more than fit into a memory two bytes apart are reported: counter mode can ask for them.
+
+    For strides of 0 between repeats: others lead out of the memory long before.
+    """
+    times = sum(n for _, n in works)
+    most = memory.size // 2
+    if times > most:
+        text = (
+            f"counter mode asks for {times} repeats of one place; rule: at most {most}; set_vector_mask sets the count"
+        )
+        report(core, "BAD_MASK", text, site, operation)
+    return times
+
+
 def build(
     core: Core, row: Row, ops: list[Strided], works: list[Work], site: Site, hidden: Sequence[Strided] = ()
 ) -> Plan:
@@ -138,6 +154,7 @@ def build(
     write = region(ops[0], 0, whole, row.name, site)
     if row.reads_dst:
         reads.append(write)
+    times = repeated(core, works, write.memory, row.name, site)
     together = separate(ops, works, whole)  # after the ends of the memory, lest it look through what is not there
     if not together:
         judged(core, row, ops, works, site)
@@ -145,7 +162,6 @@ def build(
     run: Any = partial(runner, row, [*ops, *hidden], steps, together)
     if row.scalar is None:
         run = run()
-    times = sum(n for _, n in works)
     rate = CYCLES_PER_REPEAT[row.cost].get(ops[0].size, 1)
     places = [(op.place.start, op.block, op.repeat) for op in ops]
     read_places = (*places[1:], places[0]) if row.reads_dst else tuple(places[1:])

@@ -21,6 +21,7 @@ from .core.place import Place, report
 from .masks import Runs, Work, runs_of
 from .operand import BLOCK, REPEAT, Strided, parts, region
 from .overlap import bytes_of, footprint, touched
+from .plans import repeated
 from .values import SIGNED
 
 
@@ -135,7 +136,7 @@ def fold_plan(
     read = region(src, 0, parts([src], works), name, site)
     pieces = [piece for lanes in lanes_of_works(src, works) for piece in _pieces(fold, dst, src, lanes, pitch)]
     write = dst.region(tuple(pieces), "dst", name, site)
-    times = sum(n for _, n in works)
+    times = repeated(core, works, write.memory, name, site)
     in_order = times > 1 and pitch < fold.unit(src)
     if write.meets(read):
         in_order |= _overtaken(core, name, fold, dst, src, works, pitch, site)

@@ -26,7 +26,7 @@ from ..core.types import GatherRepeatParams
 from ..masks import ALL_LANES, Mask, Work, counted, given, lanes_or_bits, repeats, words, work
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..overlap import apart
-from ..plans import again, count_of, lanes_of, present, zero
+from ..plans import again, count_of, lanes_of, present, repeated, zero
 from ..signatures import signatures
 
 GATHER_TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
@@ -119,6 +119,7 @@ def _elements(
     size, lanes = to.dtype.size, lanes_of(to.dtype)
     target = Strided("dst", to, 1, pitch)
     write = region(target, 0, parts([target], works), "gather", site)
+    repeated(core, works, write.memory, "gather", site)
     positions, targets, pieces = [], [], []
     first = 0
     for runs, times in works:
