@@ -18,7 +18,9 @@ _LESS = BatchMode.BATCH_LESS_THAN_L1
 
 
 class MatmulConfig(Params):
-    """Every choice; sizes in elements, `shared_co1_buffer_size` in bytes. Page: MatmulConfig."""
+    """Every choice; sizes in elements, `shared_co1_buffer_size` in bytes. `intrinsics_check`: rows of A or B with more
+    than 65535 elements come to L1 one by one. Page: MatmulConfig.
+    """
 
     do_norm: bool = Flag(True)
     do_basic_block: bool = Flag(False)
