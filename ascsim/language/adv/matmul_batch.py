@@ -70,7 +70,7 @@ class BatchCalls(ResultCalls):
             iterate_batch(tensor, en_partial_sum, en_atomic, en_sequential_write, matrix_stride_a=0, ...)
 
         The second form after set_batch_num, on a cube core. `batch_a`, `batch_b`: matrices, one number a multiple of
-        the other. All layouts but NORMAL: in the ratio of the axes G, and all matrices of a call fit L1 (NORMAL too under
+        the other. All layouts but NORMAL: in the ratio of the axes G, all matrices of a call fit L1 (NORMAL too under
         BATCH_LESS_THAN_L1); BSNGD: of one row of matrices. Strides: elements from matrix to matrix (0: by the layout),
         none for C. `tensor` in global memory, or in UB with en_sequential_write, rows of whole 32-byte blocks. Norm
         template, no quantisation. Page: IterateBatch.
