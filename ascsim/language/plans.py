@@ -127,7 +127,7 @@ def count_of(core: Core, count: Any, operation: str, site: Site) -> int:
 
 
 def repeated(core: Core, works: Sequence[Work], memory: Memory, operation: str, site: Site) -> int:
-    """Repeats of an instruction; more than fit into a memory two bytes apart are reported: counter mode can ask for them.
+    """Repeats of an instruction; more than fit into a memory two bytes apart are reported, a mistake of counter mode.
 
     For strides of 0 between repeats: others lead out of the memory long before.
     """
