@@ -80,6 +80,7 @@ class Device(Ledger):
         self.kernel_type = int(kernel_type)
         self.kernel_type_name, self.aic, self.aiv, self.has_scheduler = KERNEL_TYPES[self.kernel_type]
         self.mix = self.aic > 0 and self.aiv > 0
+        self.cube_only = not self.mix  # compiled so that Matmul objects live on cube cores alone; the launcher knows
         self.ratio = self.aiv if self.mix else 1
         self.cost = Cost(soc, blocks * self.aiv, blocks * self.aic)
         self.machine = core_class(checks, record)

@@ -80,6 +80,7 @@ def simulate(request: Request, now: Settings) -> Report:
         namer=namer,
         like=None if None in kinds else (function, *kinds),
     )
+    device.cube_only = options.matmul_cube_only
     positional = tuple(_placed(device, value) for value in positional)
     named = {key: _placed(device, value) for key, value in named.items()}
     body = function.body

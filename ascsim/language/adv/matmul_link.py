@@ -140,6 +140,12 @@ def link(core: Core, pipe: Any, workspace: Any, masters: bool, site: Site) -> Li
         raise ArgumentTypeError(operation, "is no GlobalAddress", operand="workspace", value=workspace)
     if not core.device.aic:
         _no_cube(core, operation, site)
+    if not (core.device.mix or core.device.cube_only or masters):
+        text = (
+            f"{core.device.kernel_type_name} without matmul_cube_only: the cube core serves, no vector core is there "
+            "to end it, and the launch hangs; rule: jit(matmul_cube_only=True), which chooses AIC_ONLY by itself"
+        )
+        report(core, "WRONG_CORE", text, site, operation)
     count = core.state["matmul_objects"] = core.state.get("matmul_objects", 0) + 1
     if count > OBJECTS:
         rule = f"at most {OBJECTS} Matmul objects a kernel"

@@ -205,6 +205,17 @@ def test_a_kernel_without_cube_cores() -> None:
     assert caught.value.code == "WRONG_CORE"
 
 
+def test_cube_cores_alone_without_matmul_cube_only() -> None:
+    """Compiled so, the device's cube core waits for letters that no vector core sends."""
+    kernel = asc.jit(kernel_type=asc.runtime.config.KernelType.AIC_ONLY)(registers.fn)
+
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        register(asc.TPipe(), workspace, object_of(), TILE)
+
+    with refused(asc.FoundError, "WRONG_CORE: register_matmul: AIC_ONLY without", "jit(matmul_cube_only=True)"):
+        registered(how, kernel=kernel)
+
+
 def test_flags_between_cores_that_belong_to_the_objects() -> None:
     """One object takes flags 0 and 1; the author's use before it counts too, flag 2 is free."""
 
