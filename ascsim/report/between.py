@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..hw.calls import Call
@@ -17,7 +18,7 @@ from ..hw.events import CROSS_IDS
 from ..hw.findings import Finding, locate
 from ..hw.rerun import Outcome
 from .completions import Completion, visits
-from .edits import CodeLine, Line, Loop, loop_around
+from .edits import CodeLine, Line, Loop, block_around, function_end, line_of, loop_around
 from .redundancy import misses
 
 if TYPE_CHECKING:
@@ -103,11 +104,10 @@ def _candidates(race: Finding, device: Any) -> Iterator[Completion]:
         return
     loop = loop_around(first.line, second.line)
     if first.kind == second.kind:
-        for side in (second, first):
-            around = loop_around(side.line, side.line)
-            if around is not None and loop is None:
-                yield _meeting("before loop", side, around, device.has_scheduler)
-            yield _meeting("before", side, None, device.has_scheduler)
+        for side, other in ((second, first), (first, second)):
+            if loop is None:
+                yield _meeting(side, block_around(side.line, other.line), device.has_scheduler)
+            yield _meeting(side, None, device.has_scheduler)
     elif first.group == second.group:
         used = {*device.cross.by_author, *SYNC_ALL_IDS, *(n for _, ids, _ in device.cross.kept.values() for n in ids)}
         free = [number for number in range(CROSS_IDS) if number not in used]
@@ -125,18 +125,20 @@ def _flag(first: Access, second: Access, number: int, loop: Loop | None) -> Comp
     set_code = f"asc.cross_core_set_flag({number}, {MODE}, asc.PipeID.PIPE_{first.pipe})  # {first.kind}"
     wait_code = f"asc.cross_core_wait_flag({number})  # {second.kind}"
     lines = [CodeLine("after", *first.line, set_code), CodeLine("before", *second.line, wait_code)]
+    there, here = (partial(visits, beside=("", side.line), loop=None) for side in (first, second))
     puts = [
-        _Put("after", first.line, None, first.kind, _raise, (number, first.pipe)),
-        _Put("before", second.line, None, second.kind, _wait, (number,)),
+        _Put("after", there, first.kind, _raise, (number, first.pipe), first.line),
+        _Put("before", here, second.kind, _wait, (number,), second.line),
     ]
     if loop is not None:
         lines += [
             CodeLine("before loop", first.line[0], loop.first, set_code),
             CodeLine("after loop", second.line[0], loop.last, wait_code),
         ]
+        there, here = (partial(visits, beside=("", side.line), loop=loop) for side in (first, second))
         puts += [
-            _Put("before", first.line, loop, first.kind, _raise, (number, first.pipe)),
-            _Put("after", second.line, loop, second.kind, _wait, (number,)),
+            _Put("before", there, first.kind, _raise, (number, first.pipe), first.line),
+            _Put("after", here, second.kind, _wait, (number,), second.line),
         ]
     return Completion(tuple(lines), lambda made: _put(made, puts))
 
@@ -146,24 +148,34 @@ def _both(one: Completion, other: Completion) -> Completion:
     return Completion((*one.lines, *other.lines), lambda made: other.edit(one.edit(made)))
 
 
-def _meeting(where: str, beside: Access, loop: Loop | None, hard: bool) -> Completion:
-    """All cores of the kind wait for each other: by flags in a mix kernel, else by two workspaces."""
+def _meeting(side: Access, block: Loop | None, hard: bool) -> Completion:
+    """All cores of the kind wait for each other before a line, or before the block that holds it: by flags in a mix
+    kernel, else by two workspaces."""
     code = "asc.sync_all()" if hard else f"asc.sync_all(gm_workspace, ub_workspace)  # {SOFT}"
-    line = CodeLine(where, beside.line[0], beside.line[1] if loop is None else loop.first, code)
-    put = _Put(where.removesuffix(" loop"), beside.line, loop, beside.kind, _meet, ())
-    return Completion((line,), lambda made: _put(made, [put]))
+    first = side.line if block is None else (side.line[0], block.first)
+    places = partial(visits, beside=("", side.line), loop=None) if block is None else partial(_crossing, line=first)
+    put = _Put("before", places, side.kind, _meet, (), first)
+    return Completion((CodeLine("before", *first, code),), lambda made: _put(made, [put]))
+
+
+def _crossing(made: list[Call], line: Line) -> list[tuple[int, int]]:
+    """Where the text comes to a line that makes no call: before its next call in that function, else at its end."""
+    last = function_end(line)
+    lines = ((k, line_of(call)) for k, call in enumerate(made))
+    after = [k for k, at in lines if at is not None and at[0] == line[0] and line[1] <= at[1] <= last]
+    return [(after[0], after[0])] if after else [(len(made), len(made))]
 
 
 @dataclass(frozen=True)
 class _Put:
-    """A call to be made `where` ("before" or "after") a line, or a loop, on cores of one kind."""
+    """A call to be made `where` ("before" or "after") some places among the calls, on cores of one kind."""
 
     where: str
-    line: Line
-    loop: Loop | None
+    places: Callable[[list[Call]], list[tuple[int, int]]]
     kind: str
     what: Callable[..., None]
     args: tuple[Any, ...]
+    line: Line
 
 
 def _put(made: list[Call], puts: Iterable[_Put]) -> list[Call]:
@@ -173,11 +185,12 @@ def _put(made: list[Call], puts: Iterable[_Put]) -> list[Call]:
     for put in puts:
         if own is None or own.kind != put.kind:
             continue
-        for a, b in visits(made, ("", put.line), put.loop):
+        for a, b in put.places(made):
             at, there = (a, before) if put.where == "before" else (b, after)
-            call = Call(own, put.what, (own, *put.args, put.line), {}, put.line, made[at].turn)
-            there.setdefault(at, []).append(call)
-    return [one for k, call in enumerate(made) for one in (*before.get(k, ()), call, *after.get(k, ()))]
+            turn = made[at].turn if at < len(made) else -1
+            there.setdefault(at, []).append(Call(own, put.what, (own, *put.args, put.line), {}, put.line, turn))
+    calls = (one for k, call in enumerate(made) for one in (*before.get(k, ()), call, *after.get(k, ())))
+    return [*calls, *before.get(len(made), ())]
 
 
 def _raise(core: Core, number: int, pipe: str, site: Any) -> None:

@@ -203,6 +203,20 @@ def loop_around(first: Line, second: Line) -> Loop | None:
     return Loop(outer.lineno, outer.end_lineno or outer.lineno, name)
 
 
+def block_around(line: Line, other: Line) -> Loop | None:
+    """The outermost loop, branch or `with` around a line that does not hold the other; None where that is the line."""
+    function = _function(line, other)
+    blocks = [] if function is None else _holding(function, line, line, ast.For | ast.While | ast.If | ast.With)
+    found = next((node for node in blocks if not node.lineno <= other[1] <= node.end_lineno), None)
+    return None if found is None else Loop(found.lineno, found.end_lineno or found.lineno, "")
+
+
+def function_end(line: Line) -> int:
+    """The last line of the function around a line."""
+    function = _function(line, line)
+    return line[1] if function is None else function.end_lineno or line[1]
+
+
 def innermost(line: Line) -> tuple[str, int]:
     """The innermost loop or else the function around a line: file, and its first line (0: the module)."""
     loops = _loops(line, line)

@@ -68,6 +68,16 @@ NEVER_GIVEN_BACK = HANDED_ON.replace("(w_gm, l1, N)\n", "(w_gm, l1, N)\n        
 NEVER_GIVEN_BACK = NEVER_GIVEN_BACK.format(
     "asc.cross_core_set_flag(3, 2, asc.PipeID.PIPE_MTE3)", "asc.cross_core_wait_flag(3)"
 )
+ONE_EACH = """
+    if me == 0:
+        asc.duplicate(ub, 7.0, N)
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+        asc.data_copy(w_gm, ub, N)
+    if me == 1:
+        asc.data_copy(ub, w_gm, N)
+        asc.pipe_barrier(asc.PipeID.PIPE_ALL)
+        asc.data_copy(z_gm, ub, N)
+"""
 SAME_LINE = """
     asc.duplicate(ub, 1.0 + me, N)
     asc.pipe_barrier(asc.PipeID.PIPE_ALL)
@@ -92,7 +102,8 @@ def launched(source, path, blocks, checks=None, options="", more=""):
     ("source", "options", "blocks", "advised"),
     [
         (NEIGHBOURS, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
-        (PHASES, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before loop sync_all()"]),
+        (ONE_EACH, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
+        (PHASES, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
         (
             HANDED_ON,
             "kernel_type=config.KernelType.MIX_AIC_1_2",
@@ -118,7 +129,7 @@ def launched(source, path, blocks, checks=None, options="", more=""):
             ],
         ),
     ],
-    ids=["neighbours", "phases", "handed on", "never given back"],
+    ids=["neighbours", "one each", "phases", "handed on", "never given back"],
 )
 def test_races_end_when_advice_is_followed(source, options, blocks, advised, tmp_path):
     report, text, _ = launched(source, tmp_path / "faulty.py", blocks, options=options)
@@ -137,6 +148,8 @@ def test_races_end_when_advice_is_followed(source, options, blocks, advised, tmp
     assert again.findings == []
     if source in (HANDED_ON, NEVER_GIVEN_BACK):
         np.testing.assert_array_equal(z.reshape(4, 2, 16)[:, 1], x[:64].reshape(4, 16))
+    elif source == ONE_EACH:
+        np.testing.assert_array_equal(z[:16], np.full(16, 7.0))
     else:
         half = 64 if source == PHASES else 16
         np.testing.assert_array_equal(z[: 2 * half], np.roll(x[: 2 * half], half))
