@@ -73,6 +73,7 @@ class Matmul(SetupCalls, BatchCalls):
     def end(self) -> None:
         """The object lets go of the cube core's memory; another one may start. Page: End."""
         site, state = author(1), self.state
+        state.allowed("Matmul.end", "enable_end")
         way = state.linked("Matmul.end")
         cube = way.known()
         if cube is not None:

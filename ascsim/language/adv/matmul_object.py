@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...hw.core import Core
-from ...hw.errors import ArgumentTypeError, ArgumentValueError, NotSimulatedError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site
 from ..core.dtype import float32
 from ..core.enums import CubeFormat, IterateOrder, MatmulPolicy, ScheduleType, TPosition
@@ -25,11 +25,10 @@ from .matmul_cube import Cube
 from .matmul_link import Link
 from .matmul_operands import MatmulType, Operand, Sizes, check_rows, check_types, compressed, mode_of, source_of
 from .matmul_product import InGm, InL1, Product, Scalar, Target
+from .matmul_templates import check_config, check_templates
 from .tiling_rules import Cut, check_tiling
 
 _UPPER, _LOWER = MatmulPolicy.TrianUpperMatmulPolicy, MatmulPolicy.TrianLowerMatmulPolicy
-# Choices of MatmulConfig that change what is computed in a way that is not simulated
-_MISSING = {"intra_block_part_sum": (True, "no device of this family sums results of two vector cores in L0C")}
 
 
 class Blocks:
@@ -64,9 +63,7 @@ class MatmulObject:
         if not isinstance(config, MatmulConfig):
             raise ArgumentTypeError("adv.Matmul", operand="matmul_config", value=config, rule="a MatmulConfig")
         check_types(a, b, c, bias)
-        for field, (value, why) in _MISSING.items():
-            if getattr(config, field) == value:
-                raise NotSimulatedError("adv.Matmul", why, operand=f"matmul_config.{field}", value=value)
+        check_config(config)
         self.a, self.b, self.c, self.bias_type, self.config = a, b, c, bias, config
         number = index(policy or 0, "adv.Matmul", "matmul_policy")
         if number not in list(MatmulPolicy):
@@ -140,15 +137,9 @@ class MatmulObject:
             bias = None if self.bias_type is None else tiling_rules.matrix(self.bias_type)
             quant, sparse = isinstance(self.factor, GlobalTensor), self.index is not None
             product = tiling_rules.Product(a, b, bias, quant, sparse, tiling_rules.matrix(self.c))
-            cut = check_tiling(operation, self.tiling, product, core.device.soc, self.mdl)
+            cut = check_tiling(operation, self.tiling, product, core.device.soc, self.mdl, self.config.do_special_mdl)
             if self.config.iterate_order is not IterateOrder.UNDEF:
                 cut = cut._replace(iterate_order=int(self.config.iterate_order))
-            for field in ("m", "n", "k") if self.config.do_basic_block else ():
-                given = getattr(cut, f"base_{field}")
-                if getattr(self.config, f"basic_{field}") != given:
-                    rule = f"base_{field} of the tiling, {given}"
-                    operand = f"matmul_config.basic_{field}"
-                    raise ArgumentValueError(operation, operand=operand, rule=rule, nearest=given)
             for kind, across, field in ((self.a, transposed[0], "m"), (self.b, not transposed[1], "n")):
                 base, c0 = getattr(cut, f"base_{field}"), c0_of(kind.dtype)
                 together = kind.format == CubeFormat.NZ or (self.mdl and getattr(cut, f"step_{field}") > 1)
@@ -246,38 +237,13 @@ class MatmulObject:
             raise ArgumentValueError(operation, text, rule=rule)
         if not self.config.intrinsics_check:
             check_rows(product, operation)
-        parts = self._templates(cut, product, operation)
+        remote = self.linked(operation).remote
+        parts = check_templates(self.config, cut, product, self.a.dtype, operation, remote)
         cube.owner = self
         self.fresh = False
         cube.use(cut, self.kinds(product), site)
         cube.forget(site)
         return Blocks(product, cube.walk(product, site), parts)
-
-    def _templates(self, cut: Cut, product: Product, operation: str) -> int:
-        """Rules of OUTER_PRODUCT and partial output; returns the parts along K that each block comes in, or 0."""
-        config, name = self.config, operation.removeprefix("Matmul.")
-        if config.schedule_type is ScheduleType.OUTER_PRODUCT:
-            along = "n" if config.iterate_order is IterateOrder.ORDER_M else "m"
-            batch, pairs = name not in ("iterate_all", "iterate"), name == "iterate"
-            rules = (
-                (not (pairs and self.mdl), "iterate_all with the MDL template"),
-                (not pairs or cut.db_l0c == 2, "db_l0c = 2 of the tiling: iterate computes two blocks of C"),
-                (not (self.linked(operation).remote and not batch), "kernels of cube cores alone"),
-                (batch or config.iterate_order is not IterateOrder.UNDEF, "matmul_config.iterate_order"),
-                (batch or getattr(cut, f"step_{along}") > 1, f"step_{along} of the tiling above 1"),
-                (not (batch or self.mdl) or product.k <= cut.base_k, "single_core_k up to base_k"),
-            )
-            for kept, rule in rules:
-                if not kept:
-                    operand = "matmul_config.schedule_type"
-                    raise ArgumentValueError(operation, operand=operand, value="OUTER_PRODUCT", rule=rule)
-        if not config.is_partial_output:
-            return 0
-        rule = "get_mdl_config" if not self.mdl else "iterate, a step along K each" if name != "iterate" else ""
-        rule = rule or ("no bias" if product.bias is not None else "")
-        if rule:
-            raise ArgumentValueError(operation, operand="matmul_config.is_partial_output", value=True, rule=rule)
-        return -(-product.k // cut.base_k)
 
     def unit(self, target: Target) -> int:
         """The unit flag of blocks that are computed and copied in one go: 3, or 0 where there is none."""

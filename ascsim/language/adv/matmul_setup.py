@@ -135,7 +135,9 @@ class SetupCalls:
 
     def set_quant_scalar(self, quant_scalar: Any) -> None:
         """One factor for all results: a 64-bit word as fixpipe takes it. Page: SetQuantScalar."""
-        self.state.factor = index(quant_scalar, "Matmul.set_quant_scalar", "quant_scalar") & ((1 << 64) - 1)
+        operation = "Matmul.set_quant_scalar"
+        self.state.allowed(operation, "enable_quant_vector")
+        self.state.factor = index(quant_scalar, operation, "quant_scalar") & ((1 << 64) - 1)
 
     def set_quant_vector(self, quant_vector: Any) -> None:
         """A factor for each column of C: a GlobalTensor of 64-bit words. Page: SetQuantVector."""

@@ -162,11 +162,13 @@ def matrix(kind: Any) -> Matrix:
     return Matrix(kind.dtype, bool(kind.is_trans), kind.format == CubeFormat.NZ, kind.position in L1_POSITIONS)
 
 
-def check_tiling(operation: str, tiling: Any, product: Product, soc: Soc, mdl: bool = False) -> Cut:
+def check_tiling(
+    operation: str, tiling: Any, product: Product, soc: Soc, mdl: bool = False, special: bool = False
+) -> Cut:
     """The numbers of a tiling that satisfies the rules; else an ArgumentValueError that names the first one broken.
 
-    `mdl`: those of the MDL template too. Left at 0, db_l0a, db_l0b and db_l0c count as 1, and step_k_a and step_k_b
-    as what the depth leaves for them.
+    `mdl`: those of the MDL template too, `special`: in its SpecialMDL form. Left at 0, db_l0a, db_l0b and db_l0c count
+    as 1, and step_k_a and step_k_b as what the depth leaves for them.
     """
     if not isinstance(tiling, (TCubeTiling, MatmulApiStaticTiling)):
         raise ArgumentTypeError(operation, "is no TCubeTiling", operand="tiling", value=tiling)
@@ -176,18 +178,20 @@ def check_tiling(operation: str, tiling: Any, product: Product, soc: Soc, mdl: b
         step_k_b=cut.step_k_b or max(cut.depth_b1 // max(cut.step_n, 1), 1),
         **{field: getattr(cut, field) or 1 for field in ("db_l0a", "db_l0b", "db_l0c")},
     )
-    for breach in breaches(cut, product, room(soc), soc.aiv, mdl):
+    for breach in breaches(cut, product, room(soc), soc.aiv, mdl, special):
         field, value, rule, nearest = breach
         raise ArgumentValueError(operation, operand=f"tiling.{field}", value=value, rule=rule, nearest=nearest)
     return cut
 
 
-def breaches(cut: Cut, product: Product, space: Room, cores: int, mdl: bool = False) -> Iterator[Breach]:
+def breaches(
+    cut: Cut, product: Product, space: Room, cores: int, mdl: bool = False, special: bool = False
+) -> Iterator[Breach]:
     """Every rule that is broken, in the order of the page. The first makes those after it unreliable."""
     yield from _ranges(cut, cores)
     yield from _fractals(cut, product)
     yield from _capacities(cut, product, space)
-    yield from _steps(cut, mdl)
+    yield from _steps(cut, mdl, special)
 
 
 def _ranges(cut: Cut, cores: int) -> Iterator[Breach]:
@@ -243,15 +247,17 @@ def _capacities(cut: Cut, product: Product, space: Room) -> Iterator[Breach]:
         yield Breach("depth_a1", cut.depth_a1, rule)
 
 
-def _steps(cut: Cut, mdl: bool) -> Iterator[Breach]:
+def _steps(cut: Cut, mdl: bool, special: bool) -> Iterator[Breach]:
     for depth, step, step_k in (("depth_a1", "step_m", "step_k_a"), ("depth_b1", "step_n", "step_k_b")):
         blocks, given = getattr(cut, step) * getattr(cut, step_k), getattr(cut, depth)
         if given not in (blocks, 2 * blocks):
             rule = f"{step} * {step_k} = {blocks}, or twice that"
             yield Breach(depth, given, rule, blocks if given < 2 * blocks else 2 * blocks)
         whole = getattr(cut, step_k) * cut.base_k >= cut.single_core_k
-        if mdl and not whole and getattr(cut, step) != 1:
-            yield Breach(step, getattr(cut, step), f"1, where {step_k} blocks are not all of K (MDL)", 1)
+        most = 2 if special and step == "step_n" else 1
+        if mdl and not whole and getattr(cut, step) > most:
+            rule = f"{'1 or 2' if most == 2 else 1}, where {step_k} blocks are not all of K (MDL)"
+            yield Breach(step, getattr(cut, step), rule, most)
     loads_a, loads_b = (-(-cut.single_core_k // (cut.base_k * step)) for step in (cut.step_k_a, cut.step_k_b))
     if mdl and loads_a % loads_b and loads_b % loads_a:
         rule = f"{loads_a} loads of A and {loads_b} of B along K: one a multiple of the other (MDL)"

@@ -26,8 +26,8 @@ GOOD = {
 }
 
 
-def check(product=PRODUCT, mdl=False, **changes):
-    return check_tiling("adv.Matmul", asc.adv.TCubeTiling(**{**GOOD, **changes}), product, B1, mdl)
+def check(product=PRODUCT, mdl=False, special=False, **changes):
+    return check_tiling("adv.Matmul", asc.adv.TCubeTiling(**{**GOOD, **changes}), product, B1, mdl, special)
 
 
 def test_the_recommended_tiling_fills_l0_to_the_last_byte() -> None:
@@ -100,6 +100,12 @@ def test_rules_of_the_mdl_template() -> None:
     assert check(**more).step_m == 2
     with pytest.raises(ArgumentValueError, match=r"tiling.step_m = 2; rule: 1, where step_k_a blocks are not all of K"):
         check(mdl=True, **more)
+    wide = {"step_n": 2, "depth_b1": 8}
+    with pytest.raises(ArgumentValueError, match=r"tiling.step_n = 2; rule: 1, where step_k_b blocks are not all of K"):
+        check(mdl=True, **wide)
+    assert check(mdl=True, special=True, **wide).step_n == 2
+    with pytest.raises(ArgumentValueError, match=r"tiling.step_n = 3; rule: 1 or 2, where step_k_b blocks are not all"):
+        check(mdl=True, special=True, step_n=3, step_k_b=1, depth_b1=3)
     uneven = {"step_k_a": 8, "depth_a1": 8, "step_k_b": 6, "depth_b1": 6}  # 2 and 3 loads along K
     with pytest.raises(ArgumentValueError, match="2 loads of A and 3 of B along K: one a multiple of the other"):
         check(mdl=True, **uneven)
