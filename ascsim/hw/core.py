@@ -39,9 +39,9 @@ class Core(Flow, Barriers, Bounds):
 
     __slots__ = (
         *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flag_rows", "flags", "group"),
-        *("hold_sets", "index", "issue_cost", "join", "kind", "lines", "marks", "mask", "me", "memories", "operands"),
-        *("pad_value", "pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots", "state", "sub"),
-        *("told", "touching", "turn"),
+        *("hold_sets", "index", "issue_cost", "join", "judged", "kind", "lines", "marks", "mask", "me", "memories"),
+        *("operands", "pad_value", "pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots"),
+        *("state", "sub", "told", "touching", "turn"),
     )
 
     def __init__(self, device: Device, kind: str) -> None:
@@ -99,6 +99,7 @@ class Core(Flow, Barriers, Bounds):
         self.lines: dict[tuple[GlobalArray, int], Line] = {}  # the data cache, oldest line first (`cache`)
         self.polled: tuple[Any, int] | None = None  # its last scalar read, and how often in a row
         self.regions: list[tuple[str, int, int]] = []
+        self.judged: tuple[Access, bool] = [], False  # the last access whose clashes were reported; of its reads?
         self.me: Access = []  # the access to global memory being issued, and its array
         self.touching: GlobalArray
         self.racing: list[tuple[Any, ...]] = []  # stores of which it is not known yet whether they change bytes

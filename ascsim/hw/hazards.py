@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import deadlock, serving
+from . import clashes, deadlock, notes, serving
 from .cache_line import APART, CLEAN
 from .events import EVENT_NUMBER
 from .findings import Finding, place
 from .intervals import DIRTY, WHOLE_LINE
-from .memory import overlap, show_runs
+from .memory import Region, overlap, show_runs
 from .partition import Access, Cell
 from .pipe import Clock, Token
 
@@ -25,22 +25,42 @@ AUTO_SYNC = frozenset(("V", "MTE2", "MTE3"))  # what the compiler orders with S,
 
 def updates(core: Core, me: Access) -> Clock:
     """Reads of this pipe that an instruction is about to replace in the cells, which it also overwrites."""
-    slot = me[1]
-    for read, write in me[3].updates:
-        both = {id(cell) for cell in write.cells}
-        for cell in read.cells:
-            last = cell.reads().get(slot)
-            if last is not None and id(cell) in both and last[0] > me[6][slot]:
-                local(core, last, me, cell, "WAR")
+    found = clashes.replaced(me)
+    if found:
+        _judge_all(core, me, found)
     return me[6]
 
 
 def local(core: Core, earlier: Access, me: Access, cell: Cell, code: str) -> Clock:
     """Two accesses to one local memory. Returns the clock of the access being issued, which may have grown."""
-    region = next(r for r in (me[3].reads if code == "RAW" else me[3].writes) if cell in r.cells)
-    if earlier is me or settled(core, earlier, me, region.memory.name):
+    reading = code == "RAW"
+    region = next(r for r in (me[3].reads if reading else me[3].writes) if cell in r.cells)
+    if earlier is me:
         return me[6]
-    code = same_pipe(earlier, me, code)
+    if settled(core, earlier, me, region.memory.name):
+        if code == "WAW":
+            notes.dead_store(core, earlier, me, cell)
+        return me[6]
+    if core.judged[0] is not me or core.judged[1] is not reading:
+        core.judged = me, reading
+        _judge_all(core, me, clashes.of(me, reading))
+    return me[6]
+
+
+def _judge_all(core: Core, me: Access, found: list[clashes.Clash]) -> None:
+    """Settle the clashes that can be, and report those that are left."""
+    left = [
+        clash
+        for clash in found
+        if clash[0][0] > me[6][clash[0][1]] and not settled(core, clash[0], me, clash[2].memory.name)
+    ]
+    for earlier, code, region in left:
+        if earlier[0] > me[6][earlier[1]]:
+            _unordered(core, earlier, me, same_pipe(earlier, me, code), region)
+
+
+def _unordered(core: Core, earlier: Access, me: Access, code: str, region: Region) -> None:
+    """Report two accesses of which the later one touches `region`."""
     if not core.device.again(code, earlier, me, local=True):
         common = []
         for other in (*earlier[3].reads, *earlier[3].writes):

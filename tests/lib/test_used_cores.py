@@ -106,3 +106,35 @@ def test_its_findings_are_told_again():
     assert [finding.code for finding in reports[0].findings] == ["RAW", "GM_RACE_WW"]
     assert texts[1] == texts[0]
     assert texts[2] == texts[0]
+
+
+def test_what_a_core_has_learned_changes_no_order_of_findings():
+    """Bytes of `high` became cells of their own before those of `low`; a read of both still meets `low` first."""
+    learns = [False]
+
+    @asc.jit
+    def two_loads(x):
+        x_gm = asc.GlobalTensor()
+        x_gm.set_global_buffer(x)
+        low, high, both, out = (
+            asc.LocalTensor(asc.float32, asc.TPosition.VECIN, start, count)
+            for start, count in ((0, N), (256, N), (0, 2 * N), (1024, 2 * N))
+        )
+        CORES.append(current.core.get())
+        if learns[0]:
+            asc.duplicate(high, 1.0, N)
+            return
+        asc.data_copy(low, x_gm, N)
+        asc.data_copy(high, x_gm, N)
+        asc.abs(out, both, 2 * N)
+
+    def found() -> list[tuple[str, str]]:
+        with asc.settings(checks=asc.Checks.collect()):
+            report = two_loads[1](np.zeros(N, np.float32))
+        return [(finding.code, finding.message.partition(" (aiv 0)")[0]) for finding in report.findings]
+
+    learns[0] = True
+    assert found() == []
+    learns[0] = False
+    assert found() == [("RAW", "RAW on UB both[0:256)"), ("RAW", "RAW on UB both[256:512)")]
+    assert CORES[-1] is CORES[-2]
