@@ -261,7 +261,11 @@ class BatchCalls(ResultCalls):
             rules.append(
                 (good, f"parts of N * G, the matrices beside each other: {a.n * a.g} of A and {b.n * b.g} of B")
             )
-        if not normal or state.config.batch_mode is BatchMode.BATCH_LESS_THAN_L1:
+        mode = state.config.batch_mode
+        if mode is BatchMode.SINGLE_LARGE_THAN_L1 and state.bias is not None and not state.config.is_bias_batch:
+            operand, rule = "matmul_config.is_bias_batch", f"True with {mode.name}: a row of bias for each product"
+            raise ArgumentValueError(operation, operand=operand, value=False, rule=rule, nearest=True)
+        if not normal or mode is BatchMode.BATCH_LESS_THAN_L1:
             room = state.linked(operation).core.device.soc.l1
             needed = sum(
                 number * align_up(lines, SIDE) * align_up(sizes.k, c0_of(kind.dtype)) * kind.dtype.size

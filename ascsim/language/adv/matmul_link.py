@@ -150,6 +150,10 @@ def link(core: Core, pipe: Any, workspace: Any, masters: bool, site: Site) -> Li
     if count > OBJECTS:
         rule = f"at most {OBJECTS} Matmul objects a kernel"
         raise ArgumentValueError(operation, operand="matmul", value=f"number {count}", rule=rule, nearest=OBJECTS)
+    others = core.state.setdefault("matmul_masters", masters)
+    if masters is not others:
+        operand, rule = "matmul_config.enable_mix_dual_master", f"{others}, as for the objects before it"
+        raise ArgumentValueError(operation, operand=operand, value=masters, rule=rule, nearest=others)
     if core.device.mix:
         core.device.cross.keep(core, range(2 * count), operation, site)
     if core.kind == "aic":

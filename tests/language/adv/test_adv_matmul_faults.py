@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matmul_machine import NZ, How, kind, run, tiling
+from matmul_machine import ND, NZ, How, kind, run, tiling
 
 import ascsim as asc
 
@@ -286,22 +286,29 @@ BATCHES: dict[str, tuple[str, tuple[int, ...], dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_that_cannot_be(name: str) -> None:
     layout, given, more, words = BATCHES[name]
-    to_ub, n, form = len(given) == 3, more.pop("n", 32), more.pop("format", None)
-    infos = (
-        {f"{x}_layout_info_{axis}": more.get(axis, 1) for x in "abc" for axis in "bng"} if layout != "NORMAL" else {}
-    )
-    infos |= {
-        f"{x}_layout_info_{axis}": 32 for x in "abc" for axis in (("s", "d") if x != "c" else ("s1", "s2")) if infos
-    }
+    infos = {}
+    if layout != "NORMAL":
+        for x, sizes in (("a", ("s", "d")), ("b", ("s", "d")), ("c", ("s1", "s2"))):
+            infos |= {f"{x}_layout_info_{axis}": more.get(axis, 1) for axis in "bng"}
+            infos |= {f"{x}_layout_info_{axis}": 32 for axis in sizes}
     mode = getattr(asc.LayoutMode, layout)
-    half, c = kind("float16", layout=mode), kind("float32", layout=mode, **({"format": form} if form else {}))
+    half, c = kind("float16", layout=mode), kind("float32", format=more.get("format", ND), layout=mode)
 
     def call(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
-        mm.set_tail(-1, n)
-        mm.iterate_batch(ub() if to_ub else c, *given, **({} if len(given) > 2 else {"en_sequential_write": False}))
+        mm.set_tail(-1, more.get("n", 32))
+        many_a, many_b, sequential, *strides = (*given, False)[: max(len(given), 3)]
+        mm.iterate_batch(ub() if sequential else c, many_a, many_b, sequential, *strides)
 
     with pytest.raises(asc.ArgumentValueError, match=words):
         launch(calls(call), c=(half, half, c, SINGLE), **infos)
+
+
+def test_one_bias_for_all_products_of_large_matrices() -> None:
+    half, single = (kind(name, layout=asc.LayoutMode.NORMAL) for name in ("float16", "float32"))
+    large = asc.adv.MatmulConfig(batch_mode=asc.BatchMode.SINGLE_LARGE_THAN_L1, is_bias_batch=False)
+    batch = calls(lambda mm, a, b, bias, c: (mm.set_bias(bias), mm.iterate_batch(c, 1, 1, False)))
+    with refused(asc.ArgumentValueError, "is_bias_batch = False", "True with SINGLE_LARGE_THAN_L1"):
+        launch(batch, large, (half, half, single, SINGLE))
 
 
 def test_results_of_bytes_need_factors() -> None:

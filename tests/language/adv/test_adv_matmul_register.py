@@ -79,6 +79,16 @@ def test_a_fifth_object() -> None:
         registered(how, kernel=asc.jit(matmul_cube_only=True)(registers.fn))
 
 
+def test_one_of_two_objects_has_two_masters() -> None:
+    def how(x: Any, workspace: Any, register: Any) -> None:
+        pipe, config = asc.TPipe(), asc.adv.get_mdl_config(enable_mix_dual_master=True)
+        register(pipe, workspace, asc.adv.Matmul(HALF, HALF, SINGLE, matmul_config=config), TILE)
+        register(pipe, workspace, object_of(), TILE)
+
+    with refused(asc.ArgumentValueError, "enable_mix_dual_master = False", "True, as for the objects before it"):
+        registered(how)
+
+
 def test_a_workspace_too_small_for_results_in_ub() -> None:
     def how(x: Any, workspace: Any, register: Any) -> None:
         mm = object_of(UB)
