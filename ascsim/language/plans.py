@@ -65,6 +65,7 @@ def again(dst: Any, asked: Any) -> Any:
 def zero(core: Core, what: str, operation: str, site: Site) -> None:
     """Nothing to do: worth a warning."""
     report(core, "ZERO_LENGTH", f"{what} = 0: the instruction does nothing; rule: 1 or more", site, operation)
+    core.told = False  # no plan is made of this call, and the next one may keep its own
 
 
 def operands(core: Core, row: Row, tensors: Sequence[tuple[str, Any]], site: Site) -> list[Strided] | None:

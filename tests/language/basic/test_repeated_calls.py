@@ -14,8 +14,9 @@ import pytest
 from basic_machine import FREE, at, launch, whole
 from basic_machine import ub as alive
 
+from ascsim.hw.checks import Checks
 from ascsim.hw.errors import NotSimulatedError, SimulatorError
-from ascsim.language import basic
+from ascsim.language import basic, plans
 from ascsim.language.core import (
     CMPMODE,
     BinaryRepeatParams,
@@ -198,3 +199,21 @@ def test_a_padded_copy_writes_the_pad_register_each_time() -> None:
             assert words[16:31].tolist() == list(range(15, 30))
 
     launch(body, x, checks=FREE)
+
+
+def test_a_call_that_does_nothing_costs_the_next_one_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    build = plans.build
+    monkeypatch.setattr(plans, "build", lambda core, row, *more: made.append(row.name) or build(core, row, *more))
+
+    def body() -> None:
+        whole("UB", image(0))
+        for _ in range(3):
+            basic.add(f(0), f(1), f(2), 0)
+            basic.mul(f(0), f(1), f(2), 64)
+
+    device = launch(body, checks=Checks.collect())
+    assert made == ["mul"]
+    assert [(finding.code, finding.count) for finding in device.findings if finding.severity == "warn"] == [
+        ("ZERO_LENGTH", 3)
+    ]
