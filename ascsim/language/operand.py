@@ -14,6 +14,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.ended import refuse
+from ..hw.errors import shown
 from ..hw.findings import Site
 from ..hw.instruction import Region
 from ..hw.memory import Piece
@@ -29,8 +30,8 @@ Dims = list[tuple[int, list[int]]]  # (count, stride in bytes for each operand),
 def local(core: Core, tensor: Any, name: str, operation: str, site: Site, positions: Any = VECTOR_POSITIONS) -> Place:
     """The place of a tensor operand; what is no tensor, dead, or in the wrong memory is reported."""
     if not isinstance(tensor, LocalTensor):
-        rule = "a LocalTensor"
-        report(core, "BAD_POSITION", f"{name} = {tensor!r} is a {type(tensor).__name__}; rule: {rule}", site, operation)
+        text = f"{name} = {shown(tensor)} is a {type(tensor).__name__}; rule: a LocalTensor"
+        report(core, "BAD_POSITION", text, site, operation)
     where: Place = tensor.place
     if where.core is not core:
         refuse(operation, name)

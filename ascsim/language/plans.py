@@ -10,6 +10,7 @@ import numpy as np
 
 from ..hw.core import Core
 from ..hw.cost import CYCLES_PER_REPEAT, bank_factor
+from ..hw.errors import shown
 from ..hw.findings import Site
 from ..hw.instruction import Plan
 from ..hw.memory import Memory
@@ -110,7 +111,7 @@ def stride_key(core: Core, row: Row, params: Any, site: Site) -> tuple[int, ...]
     """The strides of a parameter object; one of the wrong kind, or a destination stride of 0, is reported."""
     kind = _STRIDES[row.sources]
     if not isinstance(params, kind):
-        text = f"repeat_params = {params!r}; rule: a {kind.__name__}"
+        text = f"repeat_params = {shown(params)}; rule: a {kind.__name__}"
         report(core, "BAD_STRIDE", text, site, row.name)
     key: tuple[int, ...] = params.key
     if key[0] == 0:

@@ -65,6 +65,7 @@ FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "none": (lambda: add(None, f(), f(), 8), OperandError, ("BAD_POSITION", "add: dst = None", "rule: a LocalTensor")),
     "int": (lambda: add(f(), 3, f(), 8), OperandError, ("BAD_POSITION", "src0 = 3 is a int")),
     "numpy": (lambda: add(f(), f(), np.zeros(2), 8), OperandError, ("BAD_POSITION", "src1 = array([0., 0.])")),
+    "long numpy": (lambda: exp(f(), np.zeros(128), 8), OperandError, (" ... is a ndarray; rule: a LocalTensor",)),
     "global": (lambda: add(f(), f(), GlobalTensor(), 8), OperandError, ("BAD_POSITION", "src1 = GlobalTensor(")),
     "no memory": (lambda: add(LocalTensor(dt.float32), f(), f(), 8), QueueError, ("QUE_NOT_INIT", "dst")),
     "position": (
