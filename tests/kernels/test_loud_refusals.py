@@ -76,6 +76,7 @@ def buffer_of(queue):
         (lambda t: asc.adds(t, t, t, 8), r"adds: operand = .*: a LocalTensor is no number; rule: a number; get_value"),
         (lambda t: asc.duplicate(t, "0", 8), "duplicate: operand = '0': a str is no number"),
         (lambda t: asc.TQue(UB, 1).alloc_tensor(), r"alloc_tensor: dtype: is missing; rule: a data type"),
+        (lambda t: asc.TQue("VECIN", 1), "TQue: pos = 'VECIN': a str is no integer; rule: a TPosition"),
         (lambda t: asc.cast(t, t, "rint", 8), "cast: round_mode = 'rint': a str is no integer; rule: a RoundMode"),
     ],
 )

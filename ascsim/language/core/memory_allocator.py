@@ -34,7 +34,7 @@ class LocalMemAllocator:
 
     def __init__(self, hard: Hardware = Hardware.UB) -> None:
         self.core = running("LocalMemAllocator")
-        memory = _MEMORY.get(index(hard, "LocalMemAllocator", "hard"))  # type: ignore[call-overload]
+        memory = _MEMORY.get(index(hard, "LocalMemAllocator", "hard", "a Hardware"))  # type: ignore[call-overload]
         if memory is None:
             rule = "one of " + ", ".join(f"Hardware.{name.name}" for name in _MEMORY)
             raise ArgumentValueError("LocalMemAllocator", "is no local memory", operand="hard", value=hard, rule=rule)

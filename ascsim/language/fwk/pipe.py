@@ -230,7 +230,7 @@ def get_tpipe_ptr() -> TPipe:
 
 def _event(event: Any, operation: str) -> int:
     """The number of a HardEvent."""
-    number = index(ir_value.unwrap(event), operation, "event")
+    number = index(ir_value.unwrap(event), operation, "event", "a HardEvent")
     if not 0 <= number < len(EVENTS):
         raise ArgumentValueError(
             operation, "is no HardEvent", operand="event", value=number, rule="asc.HardEvent.V_S ..."

@@ -201,7 +201,7 @@ class Placement:
 
 def logical(pos: Any, operation: str, operand: str) -> TPosition:
     """A TPosition, given as one or as its number."""
-    number = index(ir_value.unwrap(pos), operation, operand)
+    number = index(ir_value.unwrap(pos), operation, operand, "a TPosition")
     if not 0 <= number < TPosition.MAX:
         raise ArgumentValueError(
             operation, "is no TPosition", operand=operand, value=number, rule="asc.TPosition.VECIN"
