@@ -104,16 +104,28 @@ def _sources(core: Core, memory: Memory, mask: np.ndarray) -> list[Name]:
     return [source for name in names if name in carried for source in (name, *carried[name][1])]
 
 
+def _nearest(region: Region, missing: np.ndarray, me: Access) -> Access | None:
+    """The write that left the undefined bytes so, as scratch does; else that of the bytes next to them."""
+    partition, first = region.memory.partition, int(missing.argmax())
+    others = np.flatnonzero(region.mask() & ~missing)
+    near = np.concatenate((np.flatnonzero(missing), others[others < first][::-1], others[others > first]))
+    labels = partition.labels()[near]
+    for k in np.sort(np.unique(labels, return_index=True)[1]).tolist():
+        write = partition.cells[labels[k]].write
+        if write[3] is not None and write is not me:
+            return write
+    return None
+
+
 def _used(core: Core, plan: Plan, me: Access, region: Region) -> None:
     """An instruction uses undefined bytes: handed to the launch, which judges it."""
     memory = region.memory
     mask = _missing(region)
     runs = runs_of(mask)
     a, b = runs[0]
-    before = [cell.write for cell in region.cells if cell.write[3] is not None and cell.write is not me]
     nearest = "never written"
-    if before:
-        last = max(before, key=lambda access: access[0])
+    last = _nearest(region, mask, me)
+    if last is not None:
         wrote = runs_of(np.logical_or.reduce([write.mask() for write in last[3].writes if write.memory is memory]))
         nearest = f"the nearest write before it is {last[3].name}, {place(last[2])}, bytes {show_runs(wrote)}"
     name, _ = core.device.namer(core, memory, a, b, me[2])

@@ -90,6 +90,18 @@ MEMORY = (
     + asc.adds(z, x, 1.0, 10)
         """,
     ),
+    warn(
+        "UNINIT_READ",
+        "adds, pair.py:<2> (V) uses undefined bytes [256:288) of UB (y): the nearest write before it is reduce_max, "
+        "pair.py:<1>, bytes [256:288), [512:516)",
+        """
+      asc.duplicate(x, 1.0, 64)
+      asc.duplicate(y, 1.0, 64)
+      asc.reduce_max(z, x, y, 64)  # 1
+    - asc.adds(x, y, 1.0, 64)  # 2
+    + asc.adds(x, x, 1.0, 64)
+        """,
+    ),
     fault(
         "USE_AFTER_FREE",
         "duplicate: dst: the tensor of que (VECIN), bytes [0:256) of UB, was freed at pair.py:<1>; the bytes are "
