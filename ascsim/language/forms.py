@@ -268,6 +268,8 @@ def masked(
 ) -> None:
     """Issue a call in mask form: registers from the call or as they are, the plan from the cache or new."""
     asked, bits = None, plain(mask)
+    if times.__class__ is Int32:
+        times = times.v
     number = None if row.scalar is None else number_of(scalar)
     if bits is not None and times.__class__ is int and set_mask is True:
         try:

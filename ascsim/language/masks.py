@@ -14,6 +14,7 @@ from ..hw.core import ALL_LANES, Core
 from ..hw.errors import ArgumentTypeError
 from ..hw.findings import Site
 from .core import ir_value
+from .core.ir_value import Int32
 from .core.limits import within
 from .core.place import index, report
 
@@ -65,9 +66,11 @@ def given(core: Core, mask: Any, lanes: int, operation: str, site: Site) -> Mask
 
 
 def plain(mask: Any) -> Any:
-    """The mask of a call as a part of a key, where plain numbers say it; else None."""
+    """The mask of a call as a part of a key, where plain numbers or a run-time one say it; else None."""
     if mask.__class__ is int:
         return mask
+    if mask.__class__ is Int32:
+        return mask.v
     if mask.__class__ is list and len(mask) == 2 and mask[0].__class__ is mask[1].__class__ is int:
         return tuple(mask)
     return None

@@ -13,6 +13,7 @@ from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.instruction import Plan
 from .core.dtype import DataType
+from .core.ir_value import Int32
 from .core.place import Place, report
 from .core.tensor import LocalTensor
 from .masks import Work, counted, plain, registers, repeats, work
@@ -97,6 +98,8 @@ def plan_by_mask(
     places = places_of(tensors)
     plan: Plan | None
     asked, bits = None, plain(mask)
+    if times.__class__ is Int32:
+        times = times.v
     if bits is not None and times.__class__ is int and set_mask is True and places is not None and not core.mask[2]:
         asked = (name, *key, bits, times, params.__class__, getattr(params, "key", None), *places[1:])
         plan = again(tensors[0][1], asked)
