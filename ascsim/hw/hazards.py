@@ -115,11 +115,12 @@ def across(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writ
         tail = "; hint tail: whole 32-byte blocks reach into the neighbour's share, data_copy_pad stores single bytes"
     pipe, line, later = device.pipe_name(earlier), _line(first), _line(second)
     cure = serving.remedy(device, earlier[5], pipe, line, core.serial, later)
-    if cure is None and first == second:
-        cure = (
-            f"bytes of its own for each core at line {line}, or turns: cross_core_set_flag on pipe {pipe} after it on "
-            f"{other} and cross_core_wait_flag before it on {core.name}"
+    if first == second:
+        turns = (
+            f", or turns: cross_core_set_flag on pipe {pipe} after it on {other} and cross_core_wait_flag before it on "
+            f"{core.name}"
         )
+        cure = f"bytes of its own for each core at line {line}{turns if cure is None else ''}"
     elif cure is None:
         cure = (
             f"cross_core_set_flag on pipe {pipe} after line {line} on {other} and cross_core_wait_flag before line "

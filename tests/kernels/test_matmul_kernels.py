@@ -281,6 +281,19 @@ def test_the_cure_of_a_race_with_a_server_is_one_for_vector_cores() -> None:
             launch(body, asc.Checks())
 
 
+@asc.jit
+def everywhere(a: asc.GlobalAddress, b: asc.GlobalAddress, c: asc.GlobalAddress, space: asc.GlobalAddress):
+    mm = registered(space)
+    multiply(mm, gm(a), gm(b), gm(c))
+    mm.end()
+
+
+def test_servers_that_store_one_place_from_one_line_need_places_of_their_own() -> None:
+    a, b, _, c = matrices()
+    with pytest.warns(asc.SimulatorWarning, match=r"GM_RACE_WW .* Needs bytes of its own for each core at line \d+$"):
+        everywhere[2](a, b, c, workspace(2))
+
+
 @pytest.mark.parametrize("sync", [True, False])
 def test_operands_must_not_be_overwritten_before_they_are_read(sync: bool) -> None:
     def body(mm: Any, a: Any, b: Any, made: Any, c: Any) -> None:

@@ -34,6 +34,7 @@ REFUSED = {
     "test_loud_refusals.py write": "has no a GlobalTensor made outside a kernel",
     "test_matmul_kernels.py chain": "Unsupported function referenced: <function gm",
     "test_matmul_kernels.py everyone": "Unsupported function referenced: <function registered",
+    "test_matmul_kernels.py everywhere": "Unsupported function referenced: <function registered",
     "test_matmul_kernels.py ordered": "Unsupported function referenced: <function registered",
     "test_matmul_kernels.py stuck": "Unsupported function referenced: <function registered",
     "test_wrong_arguments.py <lambda>": "AttributeError: 'NoneType' object has no attribute 'start'",
