@@ -15,13 +15,14 @@ from ..hw.errors import ArgumentValueError
 from ..hw.findings import Site
 from ..hw.global_memory import GlobalArray
 from ..hw.instruction import Plan, gm_shape
-from ..hw.memory import Piece, overlap, show_meeting
+from ..hw.memory import Piece
 from . import atomics
 from .core import ir_value
 from .core.dtype import DataType
 from .core.limits import within
 from .core.place import BLOCK, Place, report
 from .core.types import DataCopyPadExtParams, DataCopyPadParams
+from .overlap import disjoint
 
 BLOCK_LIMIT = 4095  # blocks of one copy
 PAD_LIMIT = 2097151  # bytes of one block of data_copy_pad
@@ -216,11 +217,8 @@ def local_plan(core: Core, operation: str, to: Place, source: Place, moves: Move
     pieces = _piece(to.start, length, dst_pitch, count), _piece(source.start, length, src_pitch, count)
     write = to.region((pieces[0],), "dst", operation, site)
     read = source.region((pieces[1],), "src", operation, site)
-    if pieces[0] != pieces[1] and write.meets(read):
-        common = overlap(write, read)
-        if common:
-            text = show_meeting(("dst", write.runs()), ("src", read.runs()), common)
-            report(core, "OVERLAP_PARTIAL", f"{text}; rule: lie apart or coincide", site, operation)
+    if pieces[0] != pieces[1]:
+        disjoint(core, ("dst", write), ("src", read), operation, site, "lie apart or coincide")
     memory = to.memory
     assert memory is not None
     data = [

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..hw.core import Core
 from ..hw.findings import Site
 from ..hw.instruction import Region
-from ..hw.memory import overlap, show_meeting
 from .core.dtype import DataType
-from .core.place import Place, report
-from .operand import Part, Strided, region
+from .core.place import Place
+from .operand import Strided
+from .spans import span
 
 
 def hidden(name: str, values: np.ndarray, dtype: DataType, block: int, repeat: int) -> Strided:
@@ -27,20 +26,8 @@ def hidden(name: str, values: np.ndarray, dtype: DataType, block: int, repeat: i
     return Strided(name, place, block, repeat)
 
 
-def first_bytes(
-    core: Core, name: str, place: Place, nbytes: int, operation: str, site: Site
-) -> tuple[Region, np.ndarray]:
+def first_bytes(name: str, place: Place, nbytes: int, operation: str, site: Site) -> tuple[Region, np.ndarray]:
     """Footprint and view of a tensor's first bytes."""
-    operand = Strided(name, place)
-    operand.size = 1
-    footprint = region(operand, 0, [[Part([(nbytes, [1])], [place.start])]], operation, site)
+    footprint = span(place, nbytes, name, operation, site)
     assert place.memory is not None
     return footprint, place.memory.bytes[place.start : place.start + nbytes]
-
-
-def apart(core: Core, operation: str, write: Region, read: Region, source: str, site: Site) -> None:
-    """Report a destination that meets a source of which it must keep clear."""
-    common = overlap(write, read) if write.meets(read) else []
-    if common:
-        text = f"{show_meeting(('dst', write.runs()), (source, read.runs()), common)}; rule: lie apart"
-        report(core, "OVERLAP_PARTIAL", text, site, operation)

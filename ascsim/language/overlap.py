@@ -57,13 +57,25 @@ def _self_overlapping(dst: Strided, works: Sequence[Work]) -> bool:
     return False
 
 
+def disjoint(
+    core: Core,
+    one: tuple[str, Region],
+    other: tuple[str, Region],
+    operation: str,
+    site: Site,
+    rule: str = "they lie apart",
+) -> None:
+    """Report two operands, each with its name, that share bytes."""
+    common = overlap(one[1], other[1]) if one[1].meets(other[1]) else []
+    if common:
+        text = show_meeting((one[0], one[1].runs()), (other[0], other[1].runs()), common)
+        report(core, "OVERLAP_PARTIAL", f"{text}; rule: {rule}", site, operation)
+
+
 def apart(core: Core, write: Region, reads: Sequence[Region], operation: str, site: Site) -> None:
     """Report a source that meets the destination of an instruction which must not read what it writes."""
     for read in reads:
-        common = overlap(write, read) if write.meets(read) else []
-        if common:
-            text = f"{show_meeting(('dst', write.runs()), ('source', read.runs()), common)}; rule: they lie apart"
-            report(core, "OVERLAP_PARTIAL", text, site, operation)
+        disjoint(core, ("dst", write), ("source", read), operation, site)
 
 
 def bytes_of(place: Place, base: int) -> int:

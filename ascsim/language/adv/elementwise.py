@@ -28,9 +28,10 @@ from ..forms import count_of, present, zero
 from ..masks import ALL_LANES
 from ..mixed import Tensors
 from ..operand import REPEAT, aligned, local, typed
+from ..overlap import disjoint
 from ..rows import Row
 from ..spans import span
-from .scratch import BUFFER, apart, key, scratch
+from .scratch import BUFFER, key, scratch
 from .values import Value
 
 
@@ -143,11 +144,11 @@ def _plan(
     write, *reads = regions
     for name, where, read in zip(names[1:], ops[1:], reads, strict=True):
         if not (row.in_place and where.start == ops[0].start):
-            apart(core, (names[0], write), (name, read), row.operation, site)
+            disjoint(core, (names[0], write), (name, read), row.operation, site)
     used = _scratch(core, row, ops[1].dtype, n, temp, spoils, site)
     if used is not None:
         for name, region in zip(names, regions, strict=True):
-            apart(core, (row.buffer, used), (name, region), row.operation, site)
+            disjoint(core, (row.buffer, used), (name, region), row.operation, site)
     spoiled = spoils and ops[1].dtype is float32
     lost = [region for region in (used, *(reads if spoiled else ())) if region is not None]
     voids = core.region("UB", tuple(p for r in lost for p in r.pieces), row.operation, site) if lost else None

@@ -28,12 +28,13 @@ from ..forms import element, number_of
 from ..fractals import align_up, ceil_div
 from ..masks import ALL_LANES
 from ..operand import BLOCK, REPEAT
+from ..overlap import disjoint
 from ..plans import zero
 from ..reduction import tree
 from ..spans import span
 from ..waits import scalar_waits
 from .calls import packed, planned
-from .scratch import BUFFER, apart, drained, key, scratch
+from .scratch import BUFFER, drained, key, scratch
 from .tiling import RmsNormTiling
 
 NAME = "adv.rmsnorm"
@@ -149,11 +150,11 @@ def _plans(core: Core, places: list[Place], shape: Shape, basic: bool, small: An
     for one, other in combinations(whole.items(), 2):
         together = (one[0], other[0]) == ("dst", "src") and dst.start == src.start
         if not together and (one[0], other[0]) != ("src", "gamma"):
-            apart(core, one, other, NAME, site)
+            disjoint(core, one, other, NAME, site)
     nbytes = 4 * (align_up(shape.main, 8) + shape.main * shape.h * (1 + half))
     lost = scratch(core, temp, nbytes, nbytes, NAME, site)
     for named in whole.items():
-        apart(core, (BUFFER, lost), named, NAME, site)
+        disjoint(core, (BUFFER, lost), named, NAME, site)
     assert lost.memory is not None
     out = []
     for first in range(0, shape.rows, shape.main):

@@ -1,4 +1,4 @@
-"""Scratch of the operations of adv, and a check that operands lie apart.
+"""Scratch of the operations of adv.
 
 Scratch is the caller's `temp_buffer` or, without one, what lies above the buffers of the TPipe. The least that it must
 have comes from the vendor's tiling functions (Get...TmpSize). Not modelled: that an operation with less than the most
@@ -12,7 +12,7 @@ from typing import Any
 from ...hw.core import Core
 from ...hw.errors import ArgumentTypeError, ArgumentValueError
 from ...hw.findings import Site
-from ...hw.memory import Region, overlap, show_meeting
+from ...hw.memory import Region
 from ..core.dtype import uint8
 from ..core.place import report
 from ..core.tensor import LocalTensor
@@ -62,14 +62,6 @@ def scratch(core: Core, temp: Any, least: int, most: int, operation: str, site: 
             more = f"; {pipe.listed('UB')}" if pipe is not None else ""
             report(core, "MEM_OVERFLOW", text + more, site, operation)
     return core.region("UB", ((start, ((min(most, max(size, least)), 1),)),), f"{operation}: {name}", site)
-
-
-def apart(core: Core, one: tuple[str, Region], other: tuple[str, Region], operation: str, site: Site) -> None:
-    """Report two operands, each with its name, that share bytes."""
-    common = overlap(one[1], other[1]) if one[1].meets(other[1]) else []
-    if common:
-        text = show_meeting((one[0], one[1].runs()), (other[0], other[1].runs()), common)
-        report(core, "OVERLAP_PARTIAL", f"{text}; rule: they lie apart", site, operation)
 
 
 def drained(core: Core, site: Site) -> None:

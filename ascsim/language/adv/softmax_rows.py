@@ -30,9 +30,10 @@ from ..core.place import Place
 from ..core.tensor import LocalTensor
 from ..fractals import NZ, Fractals, dims_of
 from ..operand import BLOCK, REPEAT
+from ..overlap import disjoint
 from ..reduction import extreme, tree
 from ..spans import span
-from .scratch import apart, scratch
+from .scratch import scratch
 from .tiling import SoftMaxShapeInfo, SoftmaxTiling
 
 C0 = 16  # columns of a fractal, of float32 too
@@ -267,11 +268,11 @@ def plan(
         if not one.written and not other.written:
             continue
         if (one.name, other.name) not in shared or one.place.start != other.place.start:
-            apart(core, (one.name, regions[one.name]), (other.name, regions[other.name]), operation, site)
+            disjoint(core, (one.name, regions[one.name]), (other.name, regions[other.name]), operation, site)
     buffer, tensor = temp
     lost = scratch(core, tensor, *room, operation, site, buffer)
     for named in regions.items():
-        apart(core, (buffer, lost), named, operation, site)
+        disjoint(core, (buffer, lost), named, operation, site)
     voids = core.region("UB", lost.pieces + _padding(operands[0].place, rows), operation, site)
     reads = [regions[operand.name] for operand in operands if not operand.written]
     writes = [regions[operand.name] for operand in operands if operand.written]

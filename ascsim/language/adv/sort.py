@@ -16,11 +16,11 @@ from ..core.place import Place, place, report, running
 from ..core.tensor import LocalTensor
 from ..masks import repeats
 from ..operand import REPEAT, Strided, local, typed
+from ..overlap import disjoint
 from ..pairs import PAIR, SCORES, one_type
 from ..plans import zero
 from ..spans import checked
 from ..waits import scalar_waits
-from .scratch import apart
 
 CONCAT, EXTRACT = "adv.concat", "adv.extract"
 RUN = REPEAT // PAIR  # pairs of a repeat
@@ -102,7 +102,7 @@ def _apart(core: Core, parts: tuple[Part, ...], times: int, site: Site) -> None:
         for (name, where), size in zip(named, sizes, strict=True)
     ]
     for other in others:
-        apart(core, first, other, EXTRACT, site)
+        disjoint(core, first, other, EXTRACT, site)
 
 
 def _more(core: Core, number: Place, times: int, site: Site) -> None:

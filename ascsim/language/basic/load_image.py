@@ -24,6 +24,7 @@ from ..paths import issue_global
 from ..pixels import BLOCK, CONSTANT, FORMATS, MIRROR, Work
 from ..plans import present
 from ..signatures import signatures
+from ..spans import span
 
 _SET, NAME = "set_aipp_functions", "load_image_to_local"
 MOST, PAD_MOST = 4095, 32  # pixels
@@ -139,7 +140,7 @@ def _issue(
     pixel = FORMATS[work.format].pixel
     shape = (rows + pads[0] + pads[1], params.horiz_size + pads[2] + pads[3], work.channels)
     nbytes = shape[0] * shape[1] * shape[2] * work.dtype.size
-    write = here.region(((here.start, ((nbytes, 1),)),), "dst", NAME, site)
+    write = span(here, nbytes, "dst", NAME, site)
     target: np.ndarray = np.ndarray(shape, work.dtype.np, write.memory.bytes.data, here.start)
     pipe = core.pipes["MTE2"]
     fetched: list[np.ndarray] = []

@@ -21,6 +21,7 @@ from ..core.place import Place, report, running, truth
 from ..forms import present, zero
 from ..masks import Runs, given, work
 from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typed
+from ..spans import span
 
 NAME = "bilinear_interpolation"
 LANES = 128
@@ -106,7 +107,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
         core.park(pipe, _issue, (core, call, site), site)
         return
     repeats = call.across * call.down
-    src0, offsets = places["src0"], _run(core, places["src0_offset"], repeats * 32, "src0_offset", site)
+    src0, offsets = places["src0"], span(places["src0_offset"], repeats * 32, "src0_offset", NAME, site)
     blocks = places["src0_offset"].array(repeats * 8).tolist()
     for i, offset in enumerate(blocks):
         if offset % BLOCK:
@@ -119,7 +120,7 @@ def _issue(core: Core, call: Call, site: Site) -> None:
     reads = (
         src0.region(pieces, "src0", NAME, site),
         offsets,
-        _run(core, places["src1"], call.weights * 2, "src1", site),
+        span(places["src1"], call.weights * 2, "src1", NAME, site),
     )
     scratch = repeats * REPEAT + call.weights * BLOCK
     target = Strided("dst", places["dst"], call.block_stride, call.pitch // 16)
@@ -132,11 +133,6 @@ def _issue(core: Core, call: Call, site: Site) -> None:
     price = core.device.cost.vector
     cycles = 3 * price(repeats) + price(call.weights // 8) + price(call.down)  # gather, product, sum; broadcast; + 0
     core.issue(Plan(NAME, pipe, reads, writes, partial(_run_all, call, views), cycles), site)
-
-
-def _run(core: Core, where: Place, nbytes: int, name: str, site: Site) -> Any:
-    """The footprint of the first bytes of an operand."""
-    return where.region(((where.start, ((nbytes, 1),)),), name, NAME, site)
 
 
 def _run_all(call: Call, views: list[list[np.ndarray]]) -> None:

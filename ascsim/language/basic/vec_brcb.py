@@ -22,6 +22,7 @@ from ..masks import ALL_LANES, repeats
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..overlap import apart
 from ..plans import lanes_of, present, zero
+from ..spans import span
 
 TYPES = (int16, uint16, float16, bfloat16, int32, uint32, float32)
 
@@ -72,7 +73,7 @@ def _plan(core: Core, dst: Any, src0: Any, times: int, block: int, pitch: int, s
     size = to.dtype.size
     target = Strided("dst", to, block, pitch)
     write = region(target, 0, parts([target], [(((0, lanes_of(to.dtype)),), times)]), "brcb", site)
-    read = source.region(((source.start, ((times * 8 * size, 1),)),), "src0", "brcb", site)
+    read = span(source, times * 8 * size, "src0", "brcb", site)
     apart(core, write, (read,), "brcb", site)
     assert to.memory is not None
     blocks = np.ndarray(

@@ -25,10 +25,11 @@ from ..core.ir_value import Int32, unwrap
 from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..forms import element, number_of
-from ..lanes import apart, first_bytes, hidden
+from ..lanes import first_bytes, hidden
 from ..masks import Work, lanes_or_bits, plain, registers, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
+from ..overlap import disjoint
 from ..plans import count_of, present, stride_key, zero
 from ..rows import Row
 from ..signatures import signatures
@@ -243,14 +244,14 @@ def _note_mask(core: Core, name: str, mask: Any, lanes: int, set_mask: Any, site
 
 def _bits_plan(core: Core, name: str, value: Value, to: Place, ops: list[Strided], times: int, site: Site) -> Plan:
     lanes = lanes_of([ops[0].place])
-    write, packed = first_bytes(core, "dst", to, times * lanes // 8, name, site)  # fits, or no flags are made
+    write, packed = first_bytes("dst", to, times * lanes // 8, name, site)  # fits, or no flags are made
     flags = np.empty(times * lanes, np.bool_)
     bits = hidden("flags", flags, int1, 1, lanes // BLOCK)
     every: list[Work] = [(((0, lanes),), times)]
     [[part]] = parts([bits, *ops], every)
     reads = [region(op, i, [[part]], name, site) for i, op in enumerate(ops, 1)]
     for op, read in zip(ops, reads, strict=True):
-        apart(core, name, write, read, op.name, site)
+        disjoint(core, ("dst", write), (op.name, read), name, site, "lie apart")
     out, *sources = (part.view(i, op.place) for i, op in enumerate([bits, *ops]))
     run = partial(_compare, value, sources, out, flags, packed)
     places = tuple((op.place.start, op.block, op.repeat) for op in ops)
@@ -339,7 +340,7 @@ def set_cmp_mask(src: Any) -> None:
     where = _register_operand(core, "set_cmp_mask", "src", src, site)
     if where is None:
         return
-    footprint, view = first_bytes(core, "src", where, cmp_mask.NBYTES, "set_cmp_mask", site)
+    footprint, view = first_bytes("src", where, cmp_mask.NBYTES, "set_cmp_mask", site)
     cmp_mask.issued(core, cmp_mask.ALL)
     run = partial(cmp_mask.write, core, view)
     core.issue(Plan("set_cmp_mask", core.pipes["V"], (footprint,), (), run, core.device.cost.vector(1)), site)
@@ -362,7 +363,7 @@ def get_cmp_mask(dst: Any) -> None:
     known = cmp_mask.known(core)
     if not known:
         cmp_mask.need(core, 1, "get_cmp_mask")
-    footprint, view = first_bytes(core, "dst", where, cmp_mask.NBYTES, "get_cmp_mask", site)
+    footprint, view = first_bytes("dst", where, cmp_mask.NBYTES, "get_cmp_mask", site)
     unknown = [i for i in range(cmp_mask.NBYTES) if known >> 8 * i & 0xFF != 0xFF]
     pieces = tuple((where.start + i, ((1, 1),)) for i in unknown)
     voids = core.region("UB", pieces, "get_cmp_mask: dst", site) if pieces else None

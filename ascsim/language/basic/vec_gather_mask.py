@@ -25,6 +25,7 @@ from ..core.types import GatherMaskParams
 from ..masks import COUNT
 from ..operand import BLOCK, Strided, aligned, local, parts, region, typed
 from ..plans import lanes_of, present, zero
+from ..spans import span
 from ..waits import ready, scalar_waits
 
 NAME = "gather_mask"
@@ -182,7 +183,7 @@ def _worked_out(core: Core, call: Call, footprint: Region | None, bits: np.ndarr
     kept = int(sources.size)
     writes = []
     if kept:
-        writes.append(to.region(((to.start, ((kept * size, 1),)),), "dst", operation, site))
+        writes.append(span(to, kept * size, "dst", operation, site))
         if writes[0].meets(reads[0]):
             _overtaken(core, call, src0.place.start // size + where, selected, site)
     assert to.memory is not None

@@ -27,6 +27,7 @@ from ..operand import BLOCK, REPEAT, Strided, aligned, local, parts, region, typ
 from ..plans import again, count_of, lanes_of, present, zero
 from ..reduction import Lanes, extreme, lanes_of_works, tree
 from ..rows import Row, finish, register
+from ..spans import span
 from ..values import SIGNED
 from ..waits import scalar_waits
 from .vec_reduce import FLOATING, stride
@@ -224,7 +225,7 @@ def _plan(core: Core, row: Row, call: Call, room: int, site: Site) -> Plan:
     name, to, buffer = row.name, call.dst, call.buffer
     read = region(call.src, 0, parts([call.src], call.works), name, site)
     length = call.src.size * (1 + call.indexed)
-    writes = [to.region(((to.start, ((length, 1),)),), "dst", name, site)]
+    writes = [span(to, length, "dst", name, site)]
     voids = None
     if room:
         if buffer.nbytes < room:

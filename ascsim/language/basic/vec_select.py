@@ -28,10 +28,11 @@ from ..core.place import Place, index, report, running
 from ..core.tensor import LocalTensor
 from ..core.types import BinaryRepeatParams
 from ..forms import element, number_of
-from ..lanes import apart, first_bytes, hidden
+from ..lanes import first_bytes, hidden
 from ..masks import ALL_LANES, Runs, Work, counted, given, lanes_or_bits, plain, repeats, work
 from ..mixed import lanes_of
 from ..operand import BLOCK, Strided, aligned, local, typed
+from ..overlap import disjoint
 from ..plans import build, count_of, present, stride_key, zero
 from ..rows import Row
 from ..signatures import signatures
@@ -299,10 +300,10 @@ def _selecting(
     total = sum(times for _, times in works)
     ends = [runs[-1][1] for runs, _ in works]
     nbytes = -(-(max(ends) if again else (total - 1) * lanes + ends[-1]) // 8)
-    footprint, packed = first_bytes(core, "sel_mask", bits, nbytes, NAME, site)  # fits, or no flags are made
+    footprint, packed = first_bytes("sel_mask", bits, nbytes, NAME, site)  # fits, or no flags are made
     flags, spread = _flags(lanes, 1 if again else total, again)
     plan = build(core, row, ops, works, site, [spread])
-    apart(core, NAME, plan.writes[0], footprint, "sel_mask", site)
+    disjoint(core, ("dst", plan.writes[0]), ("sel_mask", footprint), NAME, site, "lie apart")
     plan.run = partial(_select, packed, flags[: 8 * nbytes], plan.run)
     return plan, footprint
 
