@@ -33,11 +33,8 @@ def namer(core: Core, memory: Memory, start: int, end: int, site: Site) -> tuple
             _, name, base = max(held, key=lambda item: item[0])
             return name, base
     pipe = core.state.get("tpipe")
-    if pipe is not None:
-        for buffer in pipe.everything():
-            if buffer.owner.memory == memory.name and buffer.start <= start and end <= buffer.start + buffer.nbytes:
-                return buffer.owner.label, buffer.start
-    return "", 0
+    buffer = next(pipe.holding(memory.name, start, end), None) if pipe is not None else None
+    return ("", 0) if buffer is None else (buffer.owner.label, buffer.start)
 
 
 def _frames() -> Iterator[FrameType]:

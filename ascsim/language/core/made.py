@@ -43,7 +43,7 @@ def maker(where: Place) -> str:
     if ending:
         parts.append("made at " + " or ".join(dict.fromkeys(map(line_of, ending[max(ending)]))))
     pipe = core.state.get("tpipe")
-    for buffer in pipe.everything() if pipe is not None else ():
-        if core.memories.get(buffer.owner.memory) is memory and buffer.start <= first and end <= buffer.end:
+    if pipe is not None and memory is not None:
+        for buffer in pipe.holding(memory.name, first, end):
             parts.append(f"of {buffer.owner.label}, init_buffer at {line_of(buffer.owner.given)}")
     return ", ".join(parts)

@@ -189,12 +189,17 @@ class TPipe(Divider):
         for pool in self.pools:
             yield from pool.buffers
 
+    def holding(self, memory: str, start: int, end: int) -> Iterator[Buffer]:
+        """The buffers that hold all of these bytes."""
+        for buffer in self.everything():
+            if buffer.owner.memory == memory and buffer.start <= start and end <= buffer.end:
+                yield buffer
+
     def ordered(self, memory: str, start: int, end: int) -> tuple[str, ...]:
         """The queue that these bytes belong to, and the two pipes that it orders; only "" where there is none."""
-        for buffer in self.everything():
-            owner = buffer.owner
-            if owner.events and owner.memory == memory and buffer.start <= start and end <= buffer.end:
-                return owner.label, *EVENTS[owner.events[0]]
+        for buffer in self.holding(memory, start, end):
+            if buffer.owner.events:
+                return buffer.owner.label, *EVENTS[buffer.owner.events[0]]
         return ("",)
 
     def tally(self, where: TPosition) -> Tally:
