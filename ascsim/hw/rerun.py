@@ -74,10 +74,8 @@ class _Again(Device):
         core.start(where.serial, where.group, where.sub, where.index)
         return core
 
-    def rerun(self, serials: Iterable[int] | None, body: Callable[[], Any]) -> bool:
-        """Run the cores named, or all; whether something ended the launch."""
-        wanted = {*range(len(self.places))} if serials is None else {*serials, *self.serving}
-        places = [place for place in self.places if place.serial in wanted]
+    def rerun(self, places: list[Place], body: Callable[[], Any]) -> bool:
+        """Run some cores; whether something ended the launch."""
         self.scheduler = Scheduler(places, self._enter, self._leave, body)
         try:
             self.scheduler.run()
@@ -89,13 +87,15 @@ class _Again(Device):
         return False
 
 
-def rerun(device: Device, edit: Edit = iter, serials: Iterable[int] | None = None, *, compiler: bool = True) -> Outcome:
-    """Make a recorded launch again, on all cores or on some of them (which must not wait for others).
+def rerun(
+    device: Device, edit: Edit = iter, some: dict[int, list[Call]] | None = None, *, compiler: bool = True
+) -> Outcome:
+    """Make a recorded launch again, on all cores or with the calls of some of them (which must not wait for others).
 
     `compiler=False` takes away the order that the compiler adds (`auto_sync`, `insert_sync`).
     """
     assert device.record is not None
-    calls = device.record.calls.of
+    calls = device.record.calls.of if some is None else some
     cores = {call.core.serial: call.core for made in calls.values() for call in made}
     cores |= {core.serial: core for core in device.servers.cores.values()}
     auto_sync, insert_sync = device.auto_sync and compiler, device.insert_sync and compiler
@@ -109,7 +109,7 @@ def rerun(device: Device, edit: Edit = iter, serials: Iterable[int] | None = Non
             serve(core)
 
     with _lent(device, again, cores, calls.values()):
-        ended = again.rerun(serials, body)
+        ended = again.rerun([p for p in again.places if some is None or p.serial in {*some, *again.serving}], body)
     return Outcome(again.findings, list(again.totals()), ended, again)
 
 

@@ -115,6 +115,7 @@ def advise(device: Device) -> Advice:
 @dataclass
 class _Adviser:
     device: Device
+    calls: dict[int, list[Call]] = field(init=False)  # of the cores that differ
     entries: dict[Name, Any] = field(init=False)
 
     @property
@@ -122,7 +123,8 @@ class _Adviser:
         device, record = self.device, self.device.record
         assert record is not None
         faults = [finding for finding in device.findings if finding.severity == "fault"]
-        every = record.calls.of
+        made = record.calls.of
+        every = {place.serial: made.get(place.serial, []) for place in device.places}
         self.calls = _different(every)
         if sum(map(len, self.calls.values())) > CALLS:
             return Advice(cures=self.cures(), silent=f"more than {CALLS} calls")
@@ -131,22 +133,10 @@ class _Adviser:
             return Advice(cures=self.cures(), silent=f"{halted} ended the launch before its last call")
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
-        base = self.trial(list, True)
-        leans = self.leans(base)
-        done, outcome, fewest = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
-        repairs: tuple[Repair | Completion, ...] = done
-        left: tuple[Finding, ...] = ()
-        if any(finding.code in IN_CORE for finding in outcome.findings):
-            search = Repairs(
-                lambda more: self.trial(with_changes((*done, *more)), True),
-                ids_in_use(self.calls.values()),
-                self.describe,
-                framework,
-            )
-            outcome = search.trial(search.chosen)
-            repairs, left, fewest = (*done, *search.chosen), tuple(search.left), search.smallest and not done
+        leans = self.leans()
+        repairs, left, fewest, outcome = self.in_core(framework)
         races = [f for f in device.findings if f.code in RACES] if sum(map(len, every.values())) <= CALLS else []
-        between, mended = ordered(races, lambda more: rerun(device, with_changes((*repairs, *more))))
+        between, mended = ordered(races, lambda more: rerun(device, with_changes((*repairs, *more)), every))
         if between:
             repairs, fewest = (*repairs, *between), not repairs and len(between) == 1
         cures = self.cures(mended)
@@ -160,6 +150,23 @@ class _Adviser:
         cycles_per_us = device.soc.clock_mhz
         return Advice(redundant=tuple(redundant(self.calls, self.trial, lambda c: c / cycles_per_us)), leans=leans)
 
+    def in_core(self, framework: bool) -> tuple[tuple[Repair | Completion, ...], tuple[Finding, ...], bool, Outcome]:
+        """What puts each core in order, the races that are left, whether nothing smaller does, and what it comes to.
+
+        `framework`: a TPipe gives the ids.
+        """
+        done, outcome, fewest = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
+        if not any(finding.code in IN_CORE for finding in outcome.findings):
+            return done, (), fewest, outcome
+        search = Repairs(
+            lambda more: self.trial(with_changes((*done, *more)), True),
+            ids_in_use(self.calls.values()),
+            self.describe,
+            framework,
+        )
+        smallest = search.smallest and not done
+        return (*done, *search.chosen), tuple(search.left), smallest, search.trial(search.chosen)
+
     def cures(self, mended: Collection[tuple[object, ...]] = ()) -> tuple[tuple[str, str], ...]:
         """What the report says of findings that nothing was tried for, or nothing helped."""
         found = self.device.findings
@@ -169,12 +176,12 @@ class _Adviser:
         """The launch made again, on the cores that differ."""
         return rerun(self.device, edit, self.calls, compiler=compiler)
 
-    def leans(self, base: Outcome) -> tuple[Lean, ...]:
+    def leans(self) -> tuple[Lean, ...]:
         """What would be found without the compiler's order."""
         device = self.device
         if not (device.auto_sync or device.insert_sync):
             return ()
-        known = {finding.key for finding in base.findings}
+        known = {finding.key for finding in self.trial(list, True).findings}
         by = "insert_sync" if device.insert_sync else "auto_sync"
         found = self.trial(list, False).findings
         return tuple(Lean(f, by) for f in found if f.key not in known and f.code in IN_CORE)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..hw import current
 from ..hw.calls import Call
 from ..hw.cross_rules import SYNC_ALL_IDS
 from ..hw.events import CROSS_IDS
 from ..hw.findings import Finding, locate
 from ..hw.rerun import Outcome
-from .completions import Completion, visits
+from .completions import Completion, Trial, visits
 from .edits import CodeLine, Line, Loop, block_around, function_end, line_of, loop_around
 from .redundancy import misses
 
@@ -29,7 +30,6 @@ MODE = 2  # cube core and vector cores of a group
 SOFT = "int32 workspaces of 32 bytes a core each, the one in global memory zero before the launch"
 ROUNDS = 8  # changes at most
 FIRST = 8  # races looked at in a round
-Trial = Callable[[tuple[Completion, ...]], Outcome]
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,11 @@ def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...],
     if not races:
         return chosen, set()
     base = outcome = trial(())
-    wanted = [race for race in races if _found(race, base)]  # of a polled word the race may be one of `base` alone
+    wanted = [
+        race for race in races if _among(race, base.findings)
+    ]  # of a polled word the race may be one of `base` alone
     for _ in range(ROUNDS):
-        left = [f for f in outcome.findings if f.code in RACES and (_among(f, wanted) or not _found(f, base))]
+        left = [f for f in outcome.findings if f.code in RACES and (_among(f, wanted) or not _among(f, base.findings))]
         better = next(filter(None, (_mend(chosen, outcome, race, trial) for race in left[:FIRST])), None)
         if better is None:
             break
@@ -64,7 +66,7 @@ def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...],
         fewer = tuple(other for other in chosen if other is not change)
         if fewer and not misses(trial(fewer), outcome):
             chosen = fewer
-    return chosen, {race.key for race in wanted if not _found(race, outcome)}
+    return chosen, {race.key for race in wanted if not _among(race, outcome.findings)}
 
 
 def _mend(
@@ -76,16 +78,12 @@ def _mend(
     for candidate in _candidates(race, before.device):
         outcome = trial((*chosen, candidate))
         new = [finding for finding in outcome.serious if finding.key not in known]
-        if outcome.ended or _found(race, outcome) or any(finding.code not in RACES for finding in new):
+        if outcome.ended or _among(race, outcome.findings) or any(finding.code not in RACES for finding in new):
             continue
         if not new:
             return (*chosen, candidate), outcome
         best = best or ((*chosen, candidate), outcome)
     return best
-
-
-def _found(race: Finding, outcome: Outcome) -> bool:
-    return _among(race, outcome.findings)
 
 
 def _among(race: Finding, findings: Iterable[Finding]) -> bool:
@@ -181,9 +179,9 @@ class _Put:
 def _put(made: list[Call], puts: Iterable[_Put]) -> list[Call]:
     before: dict[int, list[Call]] = {}
     after: dict[int, list[Call]] = {}
-    own = next((call.core for call in made if call.site is not None), None)
+    own = current.core.get()  # whose text is made again
     for put in puts:
-        if own is None or own.kind != put.kind:
+        if own.kind != put.kind:
             continue
         for a, b in put.places(made):
             at, there = (a, before) if put.where == "before" else (b, after)

@@ -103,6 +103,7 @@ def launched(source, path, blocks, checks=None, options="", more=""):
     [
         (NEIGHBOURS, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
         (ONE_EACH, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
+        (ONE_EACH, "kernel_type=config.KernelType.MIX_AIV_1_0", 3, ["before sync_all()"]),
         (PHASES, "kernel_type=config.KernelType.MIX_AIV_1_0", 2, ["before sync_all()"]),
         (
             HANDED_ON,
@@ -129,7 +130,7 @@ def launched(source, path, blocks, checks=None, options="", more=""):
             ],
         ),
     ],
-    ids=["neighbours", "one each", "phases", "handed on", "never given back"],
+    ids=["neighbours", "one each", "a core that calls nothing", "phases", "handed on", "never given back"],
 )
 def test_races_end_when_advice_is_followed(source, options, blocks, advised, tmp_path):
     report, text, _ = launched(source, tmp_path / "faulty.py", blocks, options=options)
