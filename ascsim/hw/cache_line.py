@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LINE = 64  # bytes
 CLEAN = "data_cache_clean_and_invalid"
 APART = "words of different cores in different 64-byte lines"
+CHANGED = "they have changed in memory since the line was filled"
 
 
 class Line:
@@ -81,7 +82,6 @@ def put(line: Line, gm: GlobalArray, at: int) -> None:
 def shared(core: Core, line: Line, site: Site | None) -> None:
     """Whether the clean bytes of a line that is written back belong to another core."""
     gm = line.array
-
     told = partial(_clobbered, core.name, line, site)
 
     def report(text: str) -> None:
@@ -122,9 +122,6 @@ def changed(device: Device, name: str, line: Line) -> None:
         if line.seen[a - line.at : b - line.at] != memory_bytes(line.array, a, b - a):
             text = _clobbered(name, line, line.site, a, b, CHANGED)
             device.report(Finding("CACHE_LINE_SHARED", text, name, "set_value", (line.site,), remedy=APART))
-
-
-CHANGED = "they have changed in memory since the line was filled"
 
 
 def _clobbered(name: str, line: Line, site: Site | None, a: int, b: int, why: str) -> str:

@@ -70,7 +70,6 @@ def _unordered(core: Core, earlier: Access, me: Access, code: str, region: Regio
         name, base = core.device.namer(core, region.memory, common[0][0], common[0][1], me[2])
         where = f"{region.memory.name} {name}{show_runs(common, base)}"
         finding(core, earlier, me, code, where, _queue(core, earlier, me, code, region.memory.name, common[0]))
-    return me[6]
 
 
 def in_core_gm(core: Core, earlier: Access, me: Access, a: int, b: int, earlier_writes: bool) -> None:

@@ -51,7 +51,7 @@ class Region:
             view[...] = True
         return out
 
-    def runs(self) -> list[tuple[int, int]]:
+    def runs(self) -> Runs:
         """The region's bytes as runs [start, end)."""
         return runs_of(self.mask())
 
@@ -115,12 +115,12 @@ class Memory:
         return found
 
 
-def overlap(a: Region, b: Region) -> list[tuple[int, int]]:
+def overlap(a: Region, b: Region) -> Runs:
     """The common bytes of two regions of one memory, as runs [start, end)."""
     return runs_of(a.mask() & b.mask())
 
 
-def runs_of(mask: np.ndarray) -> list[tuple[int, int]]:
+def runs_of(mask: np.ndarray) -> Runs:
     """Runs [start, end) of the True bytes of a mask."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
@@ -132,7 +132,7 @@ def show_meeting(one: tuple[str, Runs], other: tuple[str, Runs], common: Runs) -
     return f"{both} of UB meet in bytes {show_runs(common)}"
 
 
-def show_runs(runs: list[tuple[int, int]], base: int = 0) -> str:
+def show_runs(runs: Runs, base: int = 0) -> str:
     """`[0:256)`, or the first runs and how many more."""
     if not runs:
         return "[]"
