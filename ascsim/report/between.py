@@ -51,9 +51,8 @@ def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...],
     if not races:
         return chosen, set()
     base = outcome = trial(())
-    wanted = [
-        race for race in races if _among(race, base.findings)
-    ]  # of a polled word the race may be one of `base` alone
+    # Of a polled word a race may be found here alone.
+    wanted = [race for race in races if _among(race, base.findings)]
     for _ in range(ROUNDS):
         left = [f for f in outcome.findings if f.code in RACES and (_among(f, wanted) or not _among(f, base.findings))]
         better = next(filter(None, (_mend(chosen, outcome, race, trial) for race in left[:FIRST])), None)

@@ -15,7 +15,7 @@ from .address import GlobalAddress
 from .dtype import DataType, float32
 from .enums import CacheMode, CacheRwMode
 from .ir_value import Int32
-from .place import index, report, running
+from .place import index, member, report, running
 from .scalar_access import from_bytes, to_bytes
 from .tensor import BaseTensor, shape_of, start_of
 from .types import ShapeInfo, TensorShape
@@ -135,14 +135,9 @@ class GlobalTensor(BaseTensor):
 
         Device: the hint changes times, never values; L2 is not modelled.
         """
-        hints = []
-        for name, kind, given in (("mode", CacheMode, mode), ("rw_mode", CacheRwMode, rw_mode)):
-            rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-            number = index(given, "set_l2_cache_hint", name, rule)
-            if number not in list(kind):
-                raise ArgumentValueError("set_l2_cache_hint", operand=name, value=number, rule=rule)
-            hints.append(kind(number))
-        self._set("set_l2_cache_hint").extra["l2"] = tuple(hints)
+        operation = "set_l2_cache_hint"
+        hints = member(CacheMode, mode, operation, "mode"), member(CacheRwMode, rw_mode, operation, "rw_mode")
+        self._set(operation).extra["l2"] = hints
 
     def set_shape_info(self, shape_info: ShapeInfo) -> None:
         """Attach shape information. Page: SetShapeInfo."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+from enum import IntEnum
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from ...hw.core import Core
 from ...hw.current import core as current
-from ...hw.errors import ArgumentTypeError, ArrayIndexError, LaunchError
+from ...hw.errors import ArgumentTypeError, ArgumentValueError, ArrayIndexError, LaunchError
 from ...hw.findings import Site, many
 from ...hw.memory import Memory, Piece, Region, last_byte
 from ...hw.scheduler import Scheduler
@@ -43,6 +44,7 @@ L1_POSITIONS = frozenset((TPosition.A1, TPosition.B1, TPosition.C1))
 L0_POSITIONS = frozenset((TPosition.A2, TPosition.B2))  # L0A and L0B
 PACKAGE = str(Path(__file__).parents[2]) + os.sep  # frames of these files are not the author's
 RUN = Scheduler._run.__code__  # the frame under every kernel
+E = TypeVar("E", bound=IntEnum)
 PLAN_LIMIT = 1024  # plans kept on one place; all are forgotten when there are more
 
 
@@ -199,6 +201,15 @@ def element_type(x: Any, operation: str, operand: str = "dtype") -> DataType:
 def index(x: Any, operation: str, operand: str, rule: str = "an integer") -> int:
     """A plain integer, for addresses, counts, indices and members of enumerations (`rule` tells which)."""
     return x if x.__class__ is int else ir_value.to_index(x, operation, operand, rule)
+
+
+def member(kind: type[E], x: Any, operation: str, operand: str) -> E:
+    """A member of an enumeration, given as one or as its number."""
+    rule = "one of " + ", ".join(f"{kind.__name__}.{one.name}" for one in kind)
+    number = index(x, operation, operand, rule)
+    if number not in list(kind):
+        raise ArgumentValueError(operation, operand=operand, value=number, rule=rule)
+    return kind(number)
 
 
 def flag(x: Any, operation: str, operand: str) -> bool:

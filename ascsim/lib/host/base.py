@@ -7,8 +7,7 @@ tiling satisfies (the vendor's library logs the reason at level WARNING). A fail
 from __future__ import annotations
 
 import warnings
-from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from ascsim.hw.errors import (
     ArgumentTypeError,
@@ -23,12 +22,11 @@ from ascsim.language.adv.tiling_search import FREE, Problem, Range, search
 from ascsim.language.core.dtype import DataType as Type
 from ascsim.language.core.dtype import bfloat16, float16, float32, int8, int32
 from ascsim.language.core.ir_value import to_index
+from ascsim.language.core.place import E, member
 from ascsim.language.fractals import SIDE, align_up
 
 from .enums import CubeFormat, DataType, DequantType, MatrixMadType, MatrixTraverse, ScheduleType, TPosition
 from .platform import PlatformAscendC
-
-E = TypeVar("E", bound=IntEnum)
 
 MESSAGES = 256  # bytes at the end of L1 and of UB, kept for the messages of the matmul framework
 _ALIGN = 32  # bytes: spaces are cut to whole blocks
@@ -99,11 +97,7 @@ class MatmulApiTilingBase:
         return f"{type(self).__name__}.{method}"
 
     def _member(self, kind: type[E], given: Any, method: str, name: str) -> E:
-        rule = "one of " + ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-        number = to_index(given, self._called(method), name, rule)
-        if number not in list(kind):
-            raise ArgumentValueError(self._called(method), operand=name, value=number, rule=rule)
-        return kind(number)
+        return member(kind, given, self._called(method), name)
 
     def _int(self, given: Any, method: str, name: str) -> int:
         return to_index(given, self._called(method), name)
