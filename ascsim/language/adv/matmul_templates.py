@@ -6,14 +6,13 @@ Choices that only save time on the device are no rules here: preloading, K in an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...hw.errors import ArgumentValueError, NotSimulatedError
 from ..core.dtype import DataType, int8
 from ..core.enums import IterateMode, IterateOrder, ScheduleType
 from .matmul_config import MatmulConfig
 from .matmul_product import Product, Scalar
-from .tiling_rules import Cut
+from .tiling_rules import Breach, Cut
 
 # Choices that change what is computed in a way that is not simulated
 _MISSING = {"intra_block_part_sum": (True, "no device of this family sums results of two vector cores in L0C")}
@@ -24,15 +23,6 @@ _MODES = {
     "iterate_n_batch": IterateMode.ITERATE_MODE_N_BATCH,
 }
 _SHARED = 32 * 1024  # bytes of a block in L0A or L0B under is_a2b2_shared
-
-
-class Breach(NamedTuple):
-    """A field of the MatmulConfig that does not fit, and what would."""
-
-    field: str
-    value: object
-    rule: str
-    nearest: object = None
 
 
 def check_config(config: MatmulConfig) -> None:

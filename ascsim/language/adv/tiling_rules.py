@@ -129,12 +129,12 @@ class Cut(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A rule that a tiling breaks, and the legal value that is nearest."""
+    """A rule that a field of a tiling or a MatmulConfig breaks, and the legal value that is nearest."""
 
     field: str
-    value: int
+    value: object
     rule: str
-    nearest: int | None = None
+    nearest: object = None
 
 
 def _block(matrix: Matrix, lines: int, k: int, turned: bool) -> int:
