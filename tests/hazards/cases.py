@@ -217,7 +217,7 @@ class Kernel:
             core.report("BAD_PIPE", f"no report from {pipe}", site, operation="cross_core_set_flag")
         elif pipe in core.pipes:
             core.device.cross.set(core, number, mode, core.pipes[pipe], site)
-        elif not core.device.mix:
+        else:
             core.report("WRONG_CORE", f"{core.kind} cores have no pipe {pipe}", site, operation="cross_core_set_flag")
 
     def do_xwait(self, call: Call, number: int) -> None:

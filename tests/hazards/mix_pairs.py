@@ -50,6 +50,18 @@ OWN = (
         kind="",
         options=MIX,
     ),
+    fault(
+        "WRONG_CORE",
+        "cross_core_set_flag: aiv cores have no pipe FIX; rule: PIPE_V, PIPE_MTE2, PIPE_MTE3, or the call under `if "
+        "asc.ascend_is_aic()`",
+        """
+    - asc.cross_core_set_flag(3, 0, P.PIPE_FIX)
+    + asc.cross_core_set_flag(3, 0, P.PIPE_MTE3)
+      asc.cross_core_wait_flag(3)
+        """,
+        kind="",
+        options=MIX,
+    ),
 )
 
 

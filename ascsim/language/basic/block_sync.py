@@ -15,6 +15,7 @@ from ...hw.findings import Site, author, place
 from ..core.enums import HardEvent, MemDsbT, PipeID
 from ..core.ir_value import Int32
 from ..core.place import index, report, running
+from ..plans import OTHER_KIND
 
 _core = current.get
 
@@ -125,10 +126,10 @@ _REAL = {
 }  # S has no barrier; MTE4, MTE5 and V2 do not exist on 2201
 
 
-def _no_pipe(core: Core, name: str, operation: str, site: Site) -> None:
+def _no_pipe(core: Core, name: str, operation: str, site: Site, also: str = "") -> None:
     """WRONG_CORE: a pipe of the other kind of core."""
     legal = ", ".join(f"PIPE_{pipe}" for pipe in core.pipes if pipe != "S")
-    report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}; rule: {legal}", site, operation)
+    report(core, "WRONG_CORE", f"{core.kind} cores have no pipe {name}; rule: {legal}{also}", site, operation)
 
 
 def _pipe_name(core: Core, number: int, operation: str, site: Site, also: str = "") -> str:
@@ -159,14 +160,15 @@ def cross_core_set_flag(flag_id: Any, mode_id: Any, pipe: Any) -> None:
     """Report to other cores once everything issued so far to `pipe` has ended.
 
     `flag_id`: 0 to 15 (11 to 14 belong to sync_all); `mode_id`: 0 all cores of this kind, 1 the two vector cores of a
-    group, 2 cube core and vector cores of a group. Faults: XFLAG_*. Page: CrossCoreSetFlag.
+    group, 2 cube core and vector cores of a group. Unlike other calls it acts on both kinds of core, so a pipe that the
+    core lacks is WRONG_CORE in a mix kernel too. Faults: XFLAG_*. Page: CrossCoreSetFlag.
     """
     site = author(1)
     core = running("cross_core_set_flag")
     name = _pipe_name(core, index(pipe, "cross_core_set_flag", "pipe", "a PipeID"), "cross_core_set_flag", site)
     if name not in core.pipes:
-        if not core.device.mix:
-            _no_pipe(core, name, "cross_core_set_flag", site)
+        guard = f", or the call under `if asc.ascend_is_{OTHER_KIND[core.kind]}()`" if core.device.mix else ""
+        _no_pipe(core, name, "cross_core_set_flag", site, guard)
         return
     number, mode = index(flag_id, "cross_core_set_flag", "flag_id"), _mode(mode_id, "cross_core_set_flag")
     core.device.cross.set(core, number, mode, core.pipes[name], site)
