@@ -137,7 +137,7 @@ def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]
     ]
     rest = f"; ended before: {', '.join(ended[:8])}{' ...' if len(ended) > 8 else ''}" if ended else ""
     if kind == "cross_core" and not device.mix:
-        rest += f"; an {device.kernel_type_name} launch has no {'aiv' if device.aic else 'aic'} cores"
+        rest += f"; a launch of {device.kernel_type_name} has no {'aiv' if device.aic else 'aic'} cores"
     text = f"DEADLOCK ({kind}): {'; '.join(lines)}{rest}; {TIMEOUT}"
     sites = dict.fromkeys(waiter.site for waiter in reversed(waiters))  # that of the first waiter last
     finding, _ = device.enter(Finding("DEADLOCK", text, waiters[0].core.name, operation, tuple(sites)))

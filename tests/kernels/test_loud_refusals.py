@@ -265,7 +265,7 @@ def test_a_launch_without_the_cores_that_are_waited_for_tells_so():
         else:
             asc.cross_core_wait_flag(3, 2, asc.PipeID.PIPE_MTE2)
 
-    with pytest.raises(asc.DeadlockError, match="an AIV_ONLY launch has no aic cores"):
+    with pytest.raises(asc.DeadlockError, match="a launch of AIV_ONLY has no aic cores"):
         kernel[1](np.ones(8, np.float32))
 
 
