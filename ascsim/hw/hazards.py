@@ -234,10 +234,12 @@ def _queue(core: Core, earlier: Access, me: Access, code: str, memory: str, comm
         return ""
     first, then = (b, a) if code.endswith("WAR") else (a, b)  # a queue holds its buffer until the reader frees it
     text = f", or a queue {first} -> {then} for this buffer"
-    label, *ordered = pipe.ordered(memory, *common)
-    strange = [name for name in (b, a) if name not in ordered]
-    if ordered and strange:
-        text += f" (hint queue position: {label} orders {' with '.join(ordered)}, but {strange[0]} uses its tensor)"
+    queue = pipe.ordered(memory, *common)
+    if queue is not None:
+        label, *ordered = queue
+        strange = [name for name in (b, a) if name not in ordered]
+        if strange:
+            text += f" (hint queue position: {label} orders {' with '.join(ordered)}, but {strange[0]} uses its tensor)"
     return text
 
 

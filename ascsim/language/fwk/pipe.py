@@ -195,12 +195,13 @@ class TPipe(Divider):
             if buffer.owner.memory == memory and buffer.start <= start and end <= buffer.end:
                 yield buffer
 
-    def ordered(self, memory: str, start: int, end: int) -> tuple[str, ...]:
-        """The queue that these bytes belong to, and the two pipes that it orders; only "" where there is none."""
+    def ordered(self, memory: str, start: int, end: int) -> tuple[str, str, str] | None:
+        """The queue that these bytes belong to, and the two pipes that it orders; None where no queue has them."""
         for buffer in self.holding(memory, start, end):
             if buffer.owner.events:
-                return buffer.owner.label, *EVENTS[buffer.owner.events[0]]
-        return ("",)
+                source, reader = EVENTS[buffer.owner.events[0]]
+                return buffer.owner.label, source, reader
+        return None
 
     def tally(self, where: TPosition) -> Tally:
         """The count of tensors allocated at one position."""
