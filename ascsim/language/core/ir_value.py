@@ -19,10 +19,12 @@ import numpy as np
 
 from ...hw.errors import ArgumentTypeError, ScalarError, ScalarRangeError
 from . import dtype as _dtype
+from .arithmetic import COMPARISONS, OPERATORS, UFUNCS, shift
 from .constexpr import ConstExpr
 from .dtype import DataType
 from .rounding import ROUND
 
+_HOST = "numpy and math work on the host alone: compute it before the launch, or on a tensor (asc.sqrt, asc.abs ...)"
 _INTERN_LIMIT = 65536  # integer results of one type kept for reuse: indices, counts, offsets
 
 
@@ -35,7 +37,6 @@ class PlainValue:
     """
 
     __slots__ = ("v",)
-    __array_ufunc__ = None  # numpy scalars on the left leave the operation to us
 
     dtype: ClassVar[DataType]
     pack: ClassVar[Any]  # callable: number -> scalar
@@ -69,11 +70,21 @@ class PlainValue:
     def __bool__(self) -> bool:
         _refuse(self, "truth", "a float is no condition: compare it")
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
+        """An operator whose left operand is a number of numpy is ours; no other function of numpy is."""
+        left = inputs[0]
+        if method != "__call__" or ufunc not in UFUNCS or not isinstance(left, (np.generic, np.ndarray)) or left.ndim:
+            _refuse(self, f"np.{ufunc.__name__}", _HOST)
+        return UFUNCS[ufunc](left.item(), self)
+
+    def __array__(self, *more: Any, **named: Any) -> NoReturn:
+        _refuse(self, "a numpy array of it", _HOST)
+
     def __int__(self) -> NoReturn:
         _refuse(self, "int(x)", "use x.cast(dtype) for a typed number, operator.index(x) for a plain int")
 
     def __float__(self) -> NoReturn:
-        _refuse(self, "float(x)", "use x.cast(dtype)")
+        _refuse(self, "float(x)", f"use x.cast(dtype); {_HOST}")
 
     def __pow__(self, other: Any, modulus: Any = None) -> NoReturn:
         _refuse(self, "**", "multiply instead; ** works on compile-time numbers only")
@@ -82,6 +93,17 @@ class PlainValue:
 
     def __invert__(self) -> NoReturn:
         _refuse(self, "~", "use x ^ -1; ~ works on compile-time numbers only")
+
+    def __abs__(self) -> NoReturn:
+        _refuse(self, "abs(x)", "an `if`, or asc.abs on a tensor")
+
+    def __round__(self, digits: Any = None) -> NoReturn:
+        _refuse(self, "round(x)", "asc.scalar_cast(x, asc.int32, asc.RoundMode.CAST_RINT) rounds a float32")
+
+    def __divmod__(self, other: Any) -> NoReturn:
+        _refuse(self, "divmod", "use / and %")
+
+    __rdivmod__ = __divmod__
 
     def __pos__(self) -> PlainValue:
         return self
@@ -192,42 +214,6 @@ class _Interned(dict[int, PlainValue]):
 # --- arithmetic, written once for every class ----------------------------------------------------------------------
 
 
-def _quotient(a: int, b: int) -> int:
-    if a >= 0 < b:
-        return a // b
-    if b == 0:
-        raise ScalarError("/", "division by zero", operand="dividend", value=a)
-    q = abs(a) // abs(b)
-    return q if (a < 0) == (b < 0) else -q
-
-
-def _remainder(a: int, b: int) -> int:
-    if a >= 0 < b:
-        return a % b
-    if b == 0:
-        raise ScalarError("%", "division by zero", operand="dividend", value=a)
-    r = abs(a) % abs(b)
-    return r if a >= 0 else -r
-
-
-def _ratio(a: float, b: float) -> float:
-    if b:
-        return a / b
-    return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-def _shift(function: Callable[[int, int], int], symbol: str, width: int) -> Callable[[int, int], int]:
-    def shifted(a: int, b: int) -> int:
-        if not 0 <= b < width:
-            nearest = min(max(b, 0), width - 1)
-            raise ScalarError(
-                symbol, "shift out of range", operand="amount", value=b, rule=f"0..{width - 1}", nearest=nearest
-            )
-        return function(a, b)
-
-    return shifted
-
-
 def _no_operator(symbol: str) -> Callable[[Any, Any], NoReturn]:
     def refused(self: PlainValue, other: Any) -> NoReturn:
         _refuse(self, symbol, "integers only")
@@ -293,23 +279,6 @@ def _comparison(cls: type[PlainValue], symbol: str, function: Callable[..., Any]
     return method
 
 
-_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# name, symbol, the function on integers, the function on floats (None: integers only)
-_OPERATORS: tuple[tuple[str, str, Callable[..., Any], Callable[..., Any] | None], ...] = (
-    ("add", "+", operator.add, operator.add),
-    ("sub", "-", operator.sub, operator.sub),
-    ("mul", "*", operator.mul, operator.mul),
-    ("truediv", "/", _quotient, _ratio),
-    ("floordiv", "//", _quotient, _ratio),
-    ("mod", "%", _remainder, None),
-    ("lshift", "<<", operator.lshift, None),
-    ("rshift", ">>", operator.rshift, None),
-    ("and", "&", operator.and_, None),
-    ("or", "|", operator.or_, None),
-    ("xor", "^", operator.xor, None),
-)
-
-
 def _scalar_class(name: str, dtype: DataType) -> type[PlainValue]:
     """The class of run-time scalars of one type, with every operator filled in."""
     cls: type[PlainValue] = type(name, (PlainValue,), {"__slots__": (), "__module__": __name__, "dtype": dtype})
@@ -332,18 +301,18 @@ def _scalar_class(name: str, dtype: DataType) -> type[PlainValue]:
         cls.pack = _Interned(cls).__getitem__
         cls.__index__ = lambda self: self.v  # type: ignore[attr-defined]
         cls.__bool__ = lambda self: self.v != 0  # type: ignore[method-assign]
-    for method, symbol, on_ints, on_floats in _OPERATORS:
+    for method, symbol, _, on_ints, on_floats in OPERATORS:
         function = on_floats if dtype in ROUND else on_ints
         if function is None:
             forward = reflected = _no_operator(symbol)
         else:
             if symbol in ("<<", ">>"):
-                function = _shift(function, symbol, dtype.bitwidth or 0)
+                function = shift(function, symbol, dtype.bitwidth or 0)
             forward, reflected = _forward(cls, symbol, function), _reflected(cls, symbol, function)
         setattr(cls, f"__{method}__", forward)
         setattr(cls, f"__r{method}__", reflected)
-    for method, symbol in _COMPARISONS.items():
-        setattr(cls, f"__{method}__", _comparison(cls, symbol, getattr(operator, method)))
+    for method, symbol, _, function, _ in COMPARISONS:
+        setattr(cls, f"__{method}__", _comparison(cls, symbol, function))
     return cls
 
 

@@ -65,6 +65,30 @@ def test_other_operands_are_constexpr_enums_bools_and_numpy_scalars():
     is_(n * np.int64(2), 14, dt.int32)
     is_(np.int64(2) * n, 14, dt.int32)
     is_(np.float32(2.5) * n, 14, dt.int32)
+    is_(np.int64(-9) // n, -1, dt.int32)
+    is_(np.uint8(1) << n, 128, dt.int32)
+    is_(np.int32(6) < n, True, dt.int1)
+
+
+def test_functions_of_numpy_and_python_are_refused_with_what_to_do():
+    n, x = int32(-7), value(0.5, dt.float32)
+    host = "rule: numpy and math work on the host alone: compute it before the launch, or on a tensor"
+    for call, text in (
+        (lambda: np.sqrt(x), f"np.sqrt: float32 = 0.5: is not available; {host}"),
+        (lambda: np.add(n, 1), f"np.add: int32 = -7: is not available; {host}"),
+        (lambda: np.array([1, 2]) * n, f"np.multiply: int32 = -7: is not available; {host}"),
+        (lambda: n * np.array([1, 2]), f"np.multiply: int32 = -7: is not available; {host}"),
+        (lambda: np.array([n, n]), f"a numpy array of it: int32 = -7: is not available; {host}"),
+        (lambda: np.max(n), f"np.maximum: int32 = -7: is not available; {host}"),
+        (lambda: math.sqrt(x), "rule: use x.cast(dtype); numpy and math work on the host alone"),
+        (lambda: abs(n), "abs(x): int32 = -7: is not available; rule: an `if`, or asc.abs on a tensor"),
+        (lambda: round(x), "round(x): float32 = 0.5: is not available; rule: asc.scalar_cast(x, asc.int32,"),
+        (lambda: divmod(n, 2), "divmod: int32 = -7: is not available; rule: use / and %"),
+        (lambda: divmod(7, n), "divmod: int32 = -7: is not available; rule: use / and %"),
+    ):
+        with pytest.raises(ScalarError) as caught:
+            call()
+        assert text in str(caught.value)
 
 
 def test_foreign_operands_keep_pythons_own_meaning():
