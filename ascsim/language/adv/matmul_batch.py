@@ -112,7 +112,7 @@ class BatchCalls(ResultCalls):
         if wait:
             way.wait(number)
         elif later:
-            way.promise(number, operation, site)
+            way.promise(number, "wait_iterate_batch", operation, site)
             state.answers.append(number)
         if local:
             way.receive(tensor, there, site)
@@ -155,13 +155,15 @@ class BatchCalls(ResultCalls):
         for turn in range(_many(batch_loop, operation, "batch_loop")):
             compute(state, cube, product, target, batch, turn, operation, site)
             if not (wait or later):
-                state.answers.append(way.answer(cube))
+                number = way.answer(cube)
+                way.promise(number, "get_batch_tensor_c", operation, site)
+                state.answers.append(number)
         state.fresh = False
         if wait:
             way.wait(way.answer(cube))
         elif later:
             number = way.answer(cube)
-            way.promise(number, operation, site)
+            way.promise(number, "wait_iterate_batch", operation, site)
             state.answers.append(number)
 
     def get_batch_tensor_c(self, *given: Any, sync: Any = True, en_sequential_write: Any = False, **named: Any) -> Any:

@@ -36,7 +36,7 @@ class Link:
         self.core, self.pipe, self.workspace, self.number = core, pipe, workspace, number
         self.remote = core.kind == "aiv"
         self.top = 0  # of the ring in the workspace
-        self.promised: dict[int, tuple[str, Site]] = {}  # answers that a wait_ call has to take: by whose call, where
+        self.promised: dict[int, tuple[str, str, Site]] = {}  # answers to be taken: by which call, whose, from where
         if self.remote:
             core.at_end.append(self._untaken)
 
@@ -61,18 +61,16 @@ class Link:
             self.promised.pop(number, None)
             serving.hear(self.core, number)
 
-    def promise(self, number: int, operation: str, site: Site) -> None:
-        """A wait_ call is to take an answer."""
+    def promise(self, number: int, taker: str, operation: str, site: Site) -> None:
+        """A call is to take the answer of an operation."""
         if self.remote:
-            self.promised[number] = operation, site
+            self.promised[number] = taker, operation, site
 
     def _untaken(self) -> None:
         """At the end of the kernel: an answer is a flag between the cores."""
-        for operation, site in self.promised.values():
-            name = "wait_iterate_all" if operation.endswith("all") else "wait_iterate_batch"
-            text = (
-                f"no {name} has taken the answer of {operation} ({place(site)}); the next kernel would start with it up"
-            )
+        for taker, operation, site in self.promised.values():
+            whose = f"{operation} ({place(site)})"
+            text = f"no {taker} has taken the answer of {whose}; the next kernel would start with it up"
             self.core.report("XFLAG_LEFT_SET", text, site, operation=operation)
 
     # ------------------------------------------------------------------ UB, through the workspace

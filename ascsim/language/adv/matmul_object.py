@@ -265,7 +265,9 @@ class MatmulObject:
                 cube.compute(product, mi, ni, place, buffer, False, site, unit=unit)
                 cube.copy(product, mi, ni, number, place, buffer, target, site, unit)
             if way is not None:
-                self.answers.append(way.answer(cube))
+                answer = way.answer(cube)
+                way.promise(answer, "get_tensor_c(sync=False)", operation, site)
+                self.answers.append(answer)
         if self.link is not None and self.link.remote:  # the server ends the object itself
             self.finish(cube, site)
 

@@ -67,7 +67,7 @@ class ResultCalls:
         if wait:
             way.wait(number)
         elif later:
-            way.promise(number, operation, site)
+            way.promise(number, "wait_iterate_all", operation, site)
             state.answers.append(number)
 
     def wait_iterate_all(self) -> None:
@@ -99,7 +99,8 @@ class ResultCalls:
         """Compute the next block of C: a `with` over the result runs once for each block.
 
         en_partial_sum: add to the block that stands in L0C. sync=False computes all blocks at once, into the memory of
-        set_workspace, for get_tensor_c(sync=False). local_c_matrix: where in L0C (C declared in CO1, on a cube core).
+        set_workspace, for get_tensor_c(sync=False), which must take them all (XFLAG_LEFT_SET). local_c_matrix: where in
+        L0C (C declared in CO1, on a cube core).
         The page's `while mm.iterate():` works too. Page: Iterate.
         """
         operation, site, state = "Matmul.iterate", author(1), self.state

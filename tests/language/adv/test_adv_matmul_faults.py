@@ -207,6 +207,18 @@ def later(mm: Any, a: Any, b: Any, bias: Any, c: Any) -> None:
     mm.iterate(sync=False)
 
 
+@pytest.mark.filterwarnings("ignore:.*iterate.sync=False. as a statement:ascsim.SimulatorWarning")
+def test_blocks_that_are_never_taken() -> None:
+    def most(mm: Any, a: Any, b: Any, bias: Any, c: Any, many: int) -> None:
+        for _ in range(many):
+            mm.get_tensor_c(sync=False)
+
+    with refused(asc.SyncError, r"no get_tensor_c(sync=False) has taken the answer of Matmul.iterate (") as caught:
+        launch(calls(later, lambda *given: most(*given, 3)))
+    assert caught.value.code == "XFLAG_LEFT_SET"
+    launch(calls(later, lambda *given: most(*given, 4)))
+
+
 NO_WAY = "lies in VECIN; rule: GM: L0C to UB has no path on this chip"
 # Types of A and C (None: in global memory), calls, whether on a cube core alone, what is said
 PLACES: dict[str, tuple[Any, Any, Calls, bool, str]] = {
