@@ -131,9 +131,10 @@ def common(first: Entry, second: Entry) -> list[tuple[str, int, int]]:
             for other in (*others.plan.reads, *others.plan.writes):
                 if other.memory is region.memory:
                     found |= {(region.memory.name, a, b) for a, b in overlap(region, other)}
-    if first.gm is not None and first.gm is second.gm and first.plan.gm is not None and second.plan.gm is not None:
+    mine_gm, other_gm = first.plan.gm, second.plan.gm
+    if first.gm is not None and first.gm is second.gm and mine_gm and other_gm and (mine_gm.write or other_gm.write):
         name = first.gm.name
-        found |= {(name, a, b) for a, b in _meet(first.plan.gm.runs(first.at), second.plan.gm.runs(second.at))}
+        found |= {(name, a, b) for a, b in _meet(mine_gm.runs(first.at), other_gm.runs(second.at))}
     return sorted(found)
 
 

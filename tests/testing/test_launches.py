@@ -90,6 +90,18 @@ def test_a_hazard_names_sites_bytes_and_remedy(gone, code, lines, pipes, where, 
     assert pickle.loads(pickle.dumps(found)) == found
 
 
+def test_bytes_that_both_only_read_are_none_of_a_race():
+    @asc.jit
+    def two_loads(x):
+        x_gm = asc.GlobalTensor()
+        x_gm.set_global_buffer(x, 48)
+        asc.data_copy(asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 0, 16), x_gm, 16)
+        asc.data_copy(asc.LocalTensor(asc.float32, asc.TPosition.VECIN, 32, 16), x_gm, 16)
+
+    (found,) = find_hazards(two_loads, 1, X)
+    assert (found.code, found.bytes) == ("NO_BARRIER_WAW", (("UB", 32, 64),))
+
+
 def test_reverse_edges_are_found():
     found = hazards(back=False)
     assert [(hazard.code, [line for _, line in hazard.places]) for hazard in found] == [
