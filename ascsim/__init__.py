@@ -19,7 +19,9 @@ from .lib.settings import settings
 from .report.table import Report
 
 __version__ = "0.1.0"
+_STRUCTS = [f"language.core.struct.{name}" for name in ("Struct", "Field", "StructField")]  # as in pyasc
 
 
 def __getattr__(name: str) -> _NoReturn:
-    raise NoSuchNameError.among(__name__, name, [*(f"adv.{known}" for known in dir(language.adv)), *globals()])
+    deeper = [*(f"adv.{known}" for known in dir(language.adv)), *_STRUCTS]
+    raise NoSuchNameError.among(__name__, name, [*deeper, *globals()])

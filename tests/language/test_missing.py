@@ -32,6 +32,7 @@ def test_asking_for_another_says_so(package: object) -> None:
         (ascsim, "Add", "add"),
         (ascsim, "DataCopy", "data_copy"),
         (ascsim, "softmax", "adv.softmax"),
+        (ascsim, "Struct", "language.core.struct.Struct"),
         (adv, "MatMul", "Matmul"),
     ],
 )
