@@ -17,7 +17,7 @@ from ...hw.instruction import Plan
 from .. import copies
 from ..core.address import GlobalAddress
 from ..core.dtype import DataType
-from ..core.global_tensor import GlobalTensor
+from ..core.global_tensor import GlobalTensor, Window
 from ..core.place import Place, report
 from ..core.tensor import LocalTensor
 from ..fractals import align_up
@@ -27,6 +27,17 @@ from .matmul_cube import Cube
 OBJECTS = 4  # of one core
 NO_L1 = "a vector core has no L1: its tensors there travel by messages, not built"
 _STATE = "matmul"
+
+
+class _Room(Window):
+    """A piece of the workspace that stands for a tensor in UB."""
+
+    __slots__ = ()
+
+    def origin(self) -> str:
+        """What an author knows of it."""
+        size = f"{self.elements} elements of {self.dtype}"
+        return f"{size} in UB; without en_sequential_write a block goes to its place in C, not to the start"
 
 
 class Link:
@@ -88,7 +99,7 @@ class Link:
             raise ArgumentValueError(operation, "too small", operand="workspace", value=array.nbytes, rule=rule)
         self.top += nbytes
         out = GlobalTensor()
-        out.set_global_buffer(GlobalAddress(array, start, dtype), nbytes // dtype.size)
+        out.window, out.start = _Room(array, start + nbytes, dtype, nbytes // dtype.size), start
         return out
 
     def send(self, source: LocalTensor, operation: str, site: Site) -> GlobalTensor:

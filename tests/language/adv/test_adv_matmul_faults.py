@@ -219,6 +219,14 @@ def test_blocks_that_are_never_taken() -> None:
     launch(calls(later, lambda *given: most(*given, 4)))
 
 
+def test_a_block_that_goes_to_its_place_in_c_beyond_the_tensor_in_ub() -> None:
+    """Of 32 x 32 elements the second block of 16 x 16 begins at 16 * 32; the tensor has 256."""
+    first = calls(step, lambda mm, a, b, bias, c: mm.get_tensor_c(c), step, lambda mm, *_: mm.get_tensor_c(ub(256)))
+    words = r"past its tensor \(256 elements of float32 in UB; without en_sequential_write a block goes to its place"
+    with pytest.warns(asc.SimulatorWarning, match=words):
+        launch(first)
+
+
 NO_WAY = "lies in VECIN; rule: GM: L0C to UB has no path on this chip"
 # Types of A and C (None: in global memory), calls, whether on a cube core alone, what is said
 PLACES: dict[str, tuple[Any, Any, Calls, bool, str]] = {
