@@ -179,6 +179,38 @@ def test_an_order_that_shows_is_told_as_a_story():
     assert pickle.loads(pickle.dumps(error)).orders == error.orders
 
 
+def test_sums_that_depend_on_the_order_are_told_though_they_are_no_race():
+    @asc.jit
+    def sums(z):
+        z_gm = asc.GlobalTensor()
+        z_gm.set_global_buffer(z, 8)
+        parts = [asc.LocalTensor(asc.float32, asc.TPosition.VECOUT, 32 * k, 8) for k in range(3)]
+        for part, value in zip(parts, (0.1, 1e8, -1e8), strict=True):
+            asc.duplicate(part, value, 8)
+        asc.set_flag(DONE, 0)
+        asc.wait_flag(DONE, 0)
+        asc.set_atomic_add(asc.float32)
+        for part in parts:
+            asc.data_copy(z_gm, part, 8)
+        asc.set_atomic_none()
+
+    assert find_hazards(sums, 1, np.zeros(8, np.float32)) == []
+    with pytest.raises(OrderDependenceError, match=r"orders differ\nATOMIC_ORDER: .*the last bits of the sum"):
+        assert_order_independent(sums, 1, np.zeros(8, np.float32))
+
+
+@pytest.mark.parametrize("seeds", [3, [-1], "ab", [0.5]])
+def test_seeds_are_integers_from_0_on(seeds):
+    with pytest.raises(asc.SimulatorError, match=r"seeds = .*; rule: integers from 0 on, such as range\(3\)"):
+        assert_order_independent(double, 1, X, np.zeros_like(X), 3, 16, True, True, True, seeds=seeds)
+
+
+def test_seeds_may_be_drawn_once():
+    seeds = (seed for seed in np.arange(1))
+    with pytest.raises(OrderDependenceError, match=" of 10 orders differ"):
+        assert_order_independent(double, 1, X, np.zeros_like(X), 3, 16, False, True, True, seeds=seeds)
+
+
 @settings(max_examples=12)
 @given(
     stand=strategies.flag_placements(["loaded", "done", "back"]),
