@@ -1,13 +1,14 @@
 """What the next launch runs on and how it is watched: one frozen value in one context variable.
 
 `set_platform` and `settings` are the only ways to change it. A context variable belongs to its thread (or task):
-a new thread starts from the defaults.
+a new thread starts from the defaults, which a command or a test run may replace (`settings_of_all_threads`).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -43,7 +44,8 @@ class Settings:
     record    keep the full list of issued instructions, for traces and replay.
     blocks    numbers of the blocks to simulate; None simulates all.
     device    device number that the runtime library answers; a label.
-    reports   a list to which every launch appends its report, one that a finding ended too; None for none.
+    reports   a list to which every launch appends its report, one that a finding ended too; None for none. A `with`
+              block's list hands its reports on to the list outside when it ends.
     observer  called with every simulated launch, as observer(request, run), in its place: it calls run() for the report
               and gives it back (`ascsim.lib.request.Request`); None for none.
     """
@@ -88,17 +90,18 @@ def _block_numbers(blocks: Any) -> tuple[int, ...]:
 
 DEFAULTS = Settings()
 _NAMES = tuple(setting.name for setting in fields(Settings))
-_settings: ContextVar[Settings] = ContextVar("ascsim_settings", default=DEFAULTS)
+_settings: ContextVar[Settings] = ContextVar("ascsim_settings")
+_of_new_threads = [DEFAULTS]  # the last one holds
 
 
 def current_settings() -> Settings:
     """The settings that the next launch of this thread takes."""
-    return _settings.get()
+    return _settings.get(_of_new_threads[-1])
 
 
 def change(**changes: Any) -> None:
     """Change some settings of this thread for good."""
-    _settings.set(replace(_settings.get(), **changes))
+    _settings.set(replace(current_settings(), **changes))
 
 
 class settings:
@@ -113,15 +116,32 @@ class settings:
         if unknown:
             raise OptionError("settings", "no such setting", operand=unknown[0], rule="one of " + ", ".join(_NAMES))
         self._changes = changes
-        self._tokens: list[Token[Settings]] = []
+        self._entered: list[tuple[Token[Settings], Settings, int]] = []
         Settings(**changes)  # a wrong value is refused where it is written, not where it is entered
 
     def __enter__(self) -> Settings:
-        self._tokens.append(_settings.set(replace(_settings.get(), **self._changes)))
-        return _settings.get()
+        outer = current_settings()
+        now = replace(outer, **self._changes)
+        self._entered.append((_settings.set(now), outer, len(now.reports or ())))
+        return now
 
     def __exit__(self, *exception: object) -> None:
-        _settings.reset(self._tokens.pop())
+        token, outer, before = self._entered.pop()
+        _settings.reset(token)
+        inner = self._changes.get("reports")
+        if inner is not None and outer.reports is not None and outer.reports is not inner:
+            outer.reports.extend(inner[before:])
+
+
+@contextmanager
+def settings_of_all_threads(**changes: Any) -> Iterator[Settings]:
+    """Change some settings for a `with` block, for this thread and for those that start from the defaults."""
+    with settings(**changes) as now:
+        _of_new_threads.append(replace(_of_new_threads[-1], **changes))
+        try:
+            yield now
+        finally:
+            _of_new_threads.pop()
 
 
 def set_platform(

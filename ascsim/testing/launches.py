@@ -13,7 +13,7 @@ from ascsim.hw.errors import ArgumentTypeError, FoundError, OrderDependenceError
 from ascsim.hw.findings import Finding, locate
 from ascsim.hw.orders import SEEDS
 from ascsim.lib.jit import JITFunction
-from ascsim.lib.settings import current_settings, settings
+from ascsim.lib.settings import settings
 from ascsim.report.recording import Recording
 from ascsim.report.table import Report
 
@@ -69,10 +69,6 @@ def find_hazards(kernel: JITFunction, blocks: int, *args: Any, **kwargs: Any) ->
         ended = error.finding
         if not reports:  # found before the launch
             return [_hazard(ended, None)]
-    finally:
-        outer = current_settings().reports
-        if outer is not None:
-            outer += reports
     (report,) = reports
     found = sorted(report.findings, key=lambda finding: finding is ended)
     return [_hazard(finding, report.recording) for finding in found if finding.severity != "note"]

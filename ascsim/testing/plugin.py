@@ -22,7 +22,7 @@ from ascsim import alias
 from ascsim.hw.checks import Checks
 from ascsim.hw.findings import locate
 from ascsim.lib.platform import Backend
-from ascsim.lib.settings import set_platform, settings
+from ascsim.lib.settings import set_platform, settings_of_all_threads
 from ascsim.report.edits import short
 from ascsim.report.table import Report
 
@@ -78,16 +78,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     changes: dict[str, Any] = {"reports": item.stash[REPORTS]}
     if chosen is not None:
         changes["checks"] = Checks() if chosen == "default" else getattr(Checks, chosen)()
-    with settings(**changes):
+    with settings_of_all_threads(**changes):
         yield
 
 
 @pytest.fixture
-def ascsim_reports(request: pytest.FixtureRequest) -> Iterator[list[Report]]:
+def ascsim_reports(request: pytest.FixtureRequest) -> list[Report]:
     """The reports of this test's launches, in order; that of a launch which raised tells how far it came."""
-    reports = request.node.stash[REPORTS]
-    with settings(reports=reports):
-        yield reports
+    reports: list[Report] = request.node.stash[REPORTS]
+    return reports
 
 
 @pytest.hookimpl(hookwrapper=True)

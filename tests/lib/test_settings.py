@@ -10,7 +10,7 @@ import pytest
 from ascsim.hw.checks import Checks
 from ascsim.hw.errors import ArgumentTypeError, ArgumentValueError, BackendError, OptionError, SimulatorWarning
 from ascsim.hw.soc import soc
-from ascsim.lib.settings import current_settings, set_platform, settings
+from ascsim.lib.settings import current_settings, set_platform, settings, settings_of_all_threads
 from ascsim.runtime.config import Backend, KernelType, Platform
 
 
@@ -81,6 +81,22 @@ def test_a_new_thread_starts_from_the_defaults():
         thread.start()
         thread.join()
     assert seen == [False]
+
+
+def test_settings_of_all_threads_reach_a_new_thread_too():
+    seen = []
+    with settings_of_all_threads(record=True):
+        thread = threading.Thread(target=lambda: seen.append(current_settings().record))
+        thread.start()
+        thread.join()
+    assert (seen, current_settings().record) == ([True], False)
+
+
+def test_reports_are_handed_on_to_the_list_outside():
+    outer, inner = ["first"], ["kept"]
+    with settings(reports=outer), settings(reports=inner), settings(reports=inner):
+        inner.append("second")
+    assert (outer, inner) == (["first", "second"], ["kept", "second"])
 
 
 def test_set_platform_takes_members_and_names():
