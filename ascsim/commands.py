@@ -34,9 +34,10 @@ def finished(run: Run, module: ModuleType) -> int:
     try:
         return run(module)
     except SystemExit as end:
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        if end.code is None or isinstance(end.code, int):
+            return int(end.code or 0)
+        print(end.code, file=sys.stderr)
+        return 1
 
 
 def emit_script(run: Run, folder: str | None, intermediate: bool) -> int:

@@ -28,9 +28,14 @@ def verdict(report: Report) -> str:
 
 def summary(reports: Sequence[Report]) -> str:
     """`2 launches: 1 fault, no warnings, no notes`."""
-    count = Counter(finding.severity for report in reports for finding in report.findings)
-    parts = [f"{count[key] or 'no'} {words[:-1] if count[key] == 1 else words}" for key, words in WORDS]
+    parts = [f"{n or 'no'} {words[:-1] if n == 1 else words}" for words, n in counts(reports).items()]
     return f"{len(reports) or 'no'} launch{'es' * (len(reports) != 1)}: {', '.join(parts)}"
+
+
+def counts(reports: Sequence[Report]) -> dict[str, int]:
+    """How many faults, warnings and notes there are."""
+    count = Counter(finding.severity for report in reports for finding in report.findings)
+    return {words: count[key] for key, words in WORDS}
 
 
 def data(report: Report) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""`python -m ascsim run`: a script as main program, its arguments, exit code and tracebacks."""
+"""`python -m ascsim run` and `check`: a script as main program, its arguments, exit code, tracebacks and output."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def test_the_exit_code_is_the_scripts(script, end, code):
 
 def test_a_traceback_begins_and_ends_in_the_script(script):
     path = script("def inner():\n    raise ValueError('mine')\n\ninner()\n")
-    done = ascsim("run", path)
+    done = ascsim("run", path.name, cwd=path.parent)
     assert done.returncode == 1
     files = [line.split('"')[1] for line in done.stderr.splitlines() if line.startswith("  File")]
     assert files == [str(path), str(path)]
@@ -101,3 +102,89 @@ def test_help_and_wrong_use():
     assert ascsim("--version").stdout.startswith("ascsim ")
     assert ascsim().returncode == 2
     assert ascsim("fly").returncode == 2
+
+
+KERNEL = """\
+import numpy as np, asc
+
+@asc.jit
+def copy(x, z):
+    x_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+    x_gm.set_global_buffer(x, 8)
+    z_gm.set_global_buffer(z, 8)
+    here = asc.LocalTensor(x.dtype, asc.TPosition.VECIN, 0, 8)
+    asc.data_copy(here, x_gm, 8)
+    asc.data_copy(z_gm, here, 8)
+
+def launch():
+    copy[1](np.ones(8, np.float32), np.zeros(8, np.float32))
+"""
+
+
+def test_check_for_tools_prints_one_document_whatever_the_script_does(script):
+    """It launches in a thread and under settings of its own, prints by all ways, and is interrupted."""
+    path = script(
+        KERNEL + "import atexit, os, sys, threading\n"
+        "atexit.register(print, 'at exit')\n"
+        "print('plain')\n"
+        "sys.__stdout__.write('around\\n')\n"
+        "os.write(1, b'below\\n')\n"
+        "os.system('echo child')\n"
+        "thread = threading.Thread(target=launch)\n"
+        "thread.start()\n"
+        "thread.join()\n"
+        "with asc.settings(reports=[]):\n"
+        "    launch()\n"
+        "raise KeyboardInterrupt\n"
+    )
+    done = ascsim("check", "--json", path)
+    told = json.loads(done.stdout)
+    assert [[found["code"] for found in launch["findings"]] for launch in told["launches"]] == [["RAW"], ["RAW"]]
+    assert told["summary"] == {"faults": 2, "warnings": 0, "notes": 0}
+    assert told["exit"] == done.returncode == 1
+    words = done.stderr.split()
+    assert {"plain", "around", "below", "child", "exit", "KeyboardInterrupt"} <= set(words)
+    assert "cli.py" not in done.stderr
+
+
+def test_check_speaks_after_a_script_that_closed_its_output(script):
+    path = script(
+        KERNEL + "import os, sys\n"
+        "os.chdir('/')\n"
+        "print(os.path.isabs(__file__), sys.argv[0])\n"
+        "launch()\n"
+        "sys.stdout.close()\n"
+        "sys.exit(('no', 3))\n",
+        "sk\xe4lig.py",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "ascsim", "check", path.name],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii:backslashreplace"},
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "('no', 3)\n"
+    lines = done.stdout.splitlines()
+    assert lines[0] == "True sk\\xe4lig.py"
+    assert lines[1].startswith("copy: 1 block on ")
+    assert lines[2].startswith("  fault: RAW on UB here[0:32) (aiv 0): data_copy, sk\\xe4lig.py:10 (MTE3)")
+    assert lines[-1] == "1 launch: 1 fault, no warnings, no notes"
+
+
+def test_check_into_a_pipe_that_is_closed(script):
+    command = [sys.executable, "-m", "ascsim", "check", str(script(KERNEL + "launch()\n"))]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
