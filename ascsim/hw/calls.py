@@ -4,8 +4,8 @@ The calls are those by which the machine is driven: an instruction, a flag, a ba
 (`rerun`), with some left out or some put in, they tell what a kernel would be with other flags. Calls inside such a
 call are not entered, nor is the execution of what was parked.
 
-A long launch makes a few calls over and over. So a call is kept as three words: what is the same in every turn of its
-loop, once for all turns, and the turn and the place in global memory, which differ.
+A long launch makes a few calls over and over. So a call is kept as four words: what is the same in every turn of its
+loop, once for all turns, and the turn, the run of the function and the place in global memory, which differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from .core import Core
 
 F = TypeVar("F", bound=Callable[..., Any])
+SLOTS = 4  # of a call in the rows of its core
 NO_NAMES: dict[str, Any] = {}  # named arguments of nearly every call: one dictionary for all
+
+
+class Activation:
+    """One run of a function of the kernel: where it was called, in which run. The kernel's own has neither."""
+
+    __slots__ = ("outer", "site")
+
+    def __init__(self, outer: Activation | None = None, site: Site | None = None) -> None:
+        self.outer, self.site = outer, site
 
 
 class Call(NamedTuple):
@@ -35,6 +45,7 @@ class Call(NamedTuple):
     named: dict[str, Any]
     site: Site | None
     turn: int  # of the innermost loop
+    activation: Activation | None = None  # of the function whose text makes it
 
 
 class Calls:
@@ -43,7 +54,7 @@ class Calls:
     __slots__ = ("inside", "rows", "same", "sites")
 
     def __init__(self) -> None:
-        self.rows: dict[int, list[Any]] = {}  # three slots a call: its Call without what differs, at, turn
+        self.rows: dict[int, list[Any]] = {}  # its Calls without what differs, at, turn, activation
         self.same: dict[tuple[Any, ...], Call] = {}
         self.sites: dict[tuple[int, int], Site] = {}
         self.inside: set[int] = set()  # cores whose text is inside an entered call
@@ -57,8 +68,9 @@ class Calls:
                     args=call.args if at is None else (*call.args, at),
                     site=call.site if call.core.serial == serial else None,
                     turn=turn,
+                    activation=activation,
                 )
-                for call, at, turn in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
+                for call, at, turn, activation in zip(*(rows[slot::SLOTS] for slot in range(SLOTS)), strict=True)
             ]
             for serial, rows in self.rows.items()
         }
@@ -89,7 +101,7 @@ class Calls:
     def _append(self, call: Call, at: int | None = None) -> None:
         serial = _running(call.core)
         if call.core.resumed is None and serial not in self.inside:
-            self.rows.setdefault(serial, []).extend((call, at, call.core.turn))
+            self.rows.setdefault(serial, []).extend((call, at, call.core.turn, call.core.activation))
 
     def whole(self, core: Core, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Make a call that makes others, and enter it alone."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import atomic, define, hazards, notes
 from .barriers import Barriers
 from .bounds import Bounds
+from .calls import Activation
 from .events import EVENTS, FlagRow
 from .findings import Finding, Site
 from .flow import Flow
@@ -41,7 +42,7 @@ class Core(Flow, Barriers, Bounds):
         *("at_end", "atomic", "checks", "counted", "device", "epoch", "fences", "flag_rows", "flags", "group"),
         *("hold_sets", "index", "issue_cost", "join", "judged", "kind", "lines", "marks", "mask", "me", "memories"),
         *("operands", "pad_value", "pipes", "polled", "racing", "regions", "resumed", "scalar", "serial", "slots"),
-        *("state", "sub", "told", "touching", "turn"),
+        *("activation", "state", "sub", "told", "touching", "turn"),
     )
 
     def __init__(self, device: Device, kind: str) -> None:
@@ -90,6 +91,7 @@ class Core(Flow, Barriers, Bounds):
         self.counted = 0
         self.told = False  # a call was reported on while it was worked out (`language.core.place`)
         self.turn = -1  # value of the innermost loop variable, for reports
+        self.activation = None if self.device.record is None else Activation()
         self.resumed = None
         self.marks: dict[int, Mark] = {}  # unit flags of the blocks of L0C
         self.epoch += 1

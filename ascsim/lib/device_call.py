@@ -4,12 +4,16 @@ Kernels make such calls for every tile, so each function gets one of its own, wi
 (Python itself binds keywords and defaults) and a test of just those arguments that may have to change:
 
     def copy_in(i, x, n):                                # n: ConstExpr[int]
-        if core() is None: refuse()                      # called on the host
+        now = core()
+        if now is None: refuse()                         # called on the host
         if i.__class__ in NUMBERS: i = typed(i)          # numbers become run-time scalars
         if x.__class__ in NUMBERS: x = typed(x)
         known = firsts()                                 # compile-time arguments are fixed by the first call
         if known is None or known.get(key) != (n, n.__class__): (n,) = checked((n,))
+        outer = now.activation                           # None where the launch is not recorded
+        if outer is not None: enter(now)
         result = body(i, x, n)
+        now.activation = outer
         return result if result is None else returned(result)
 """
 
@@ -20,7 +24,10 @@ import warnings
 from typing import Any, NoReturn
 
 from ascsim.hw import current
+from ascsim.hw.calls import Activation
+from ascsim.hw.core import Core
 from ascsim.hw.errors import LaunchError, SimulatorWarning
+from ascsim.hw.findings import author
 
 from .arguments import NUMBERS, constant, typed
 from .function import Function
@@ -43,7 +50,7 @@ def device_call(function: Function) -> Any:
     fn, parameters, constants = function.fn, function.signature.parameters, function.constants
     empty = inspect.Parameter.empty
     bare = inspect.Signature([p.replace(annotation=empty, default=empty) for p in parameters.values()])
-    lines = [f"def call{bare}:", "if _jit_core() is None: _jit_refuse()"]
+    lines = [f"def call{bare}:", "_jit_now = _jit_core()", "if _jit_now is None: _jit_refuse()"]
     lines += [_VARIADIC.get(p.kind, _SINGLE).format(name) for name, p in parameters.items() if name not in constants]
     if constants:
         names = f"({', '.join(constants)},)"
@@ -51,11 +58,13 @@ def device_call(function: Function) -> Any:
         lines.append("_jit_known = _jit_firsts()")
         lines.append(f"if _jit_known is None or _jit_known.get(_jit_key) != {known}: {names} = _jit_checked({names})")
     passed = ", ".join(_PASSED.get(p.kind, "{0}").format(name) for name, p in parameters.items())
-    lines.append(f"_jit_result = _jit_body({passed})")
+    lines += ["_jit_outer = _jit_now.activation", "if _jit_outer is not None: _jit_enter(_jit_now)"]
+    lines += [f"_jit_result = _jit_body({passed})", "_jit_now.activation = _jit_outer"]
     lines.append("return _jit_result if _jit_result is None else _jit_returned(_jit_result)")
 
     space: dict[str, Any] = {
         "_jit_core": current.core.get,
+        "_jit_enter": _enter,
         "_jit_refuse": lambda: _refuse(fn.__name__),
         "_jit_numbers": NUMBERS,
         "_jit_typed": typed,
@@ -74,6 +83,11 @@ def device_call(function: Function) -> Any:
 
 def _refuse(name: str) -> NoReturn:
     raise LaunchError(name, "called on the host", rule=f"{name}[core_num](...) launches it")
+
+
+def _enter(core: Core) -> None:
+    """A recorded launch tells the runs of a device function apart."""
+    core.activation = Activation(core.activation, author(2))
 
 
 def _returned(result: Any) -> Any:
