@@ -154,11 +154,12 @@ class NoSuchNameError(SimulatorError, AttributeError):
     """A name that neither the API nor the package has."""
 
     @classmethod
-    def among(cls, module: str, name: str, names: Iterable[str]) -> NoSuchNameError:
+    def among(cls, module: str, name: str, names: Iterable[str], rule: str = "") -> NoSuchNameError:
         """The error for a name of a module, with the one of `names` that differs least (case and `_` aside)."""
         bare = {known.rpartition(".")[2].replace("_", "").lower(): known for known in names if known[0] != "_"}
         near = get_close_matches(name.replace("_", "").lower(), bare, 1, 0.8)
-        return cls(module, "no such name", operand="attribute", value=name, nearest=bare[near[0]] if near else None)
+        nearest = bare[near[0]] if near else None
+        return cls(module, "no such name", operand="attribute", value=name, rule=rule, nearest=nearest)
 
 
 class BackendError(SimulatorError, RuntimeError):

@@ -34,8 +34,15 @@ def test_asking_for_another_says_so(package: object) -> None:
         (ascsim, "softmax", "adv.softmax"),
         (ascsim, "Struct", "language.core.struct.Struct"),
         (adv, "MatMul", "Matmul"),
+        (ascsim.HardEvent, "MTE2V", "MTE2_V"),
+        (host.TPosition, "VEC_IN", "VECIN"),
     ],
 )
 def test_a_name_that_is_nearly_right_is_told_the_right_one(package: object, name: str, nearest: str) -> None:
-    with pytest.raises(ascsim.NoSuchNameError, match=f"no such name; nearest legal value: {nearest}$"):
+    with pytest.raises(ascsim.NoSuchNameError, match=f"no such name.*; nearest legal value: {nearest}$"):
         getattr(package, name)
+
+
+def test_a_member_that_is_like_no_other_is_told_all() -> None:
+    with pytest.raises(AttributeError, match=r"PipeID: attribute = 'MTE3': no such name; rule: one of PIPE_S, PIPE_V,"):
+        ascsim.PipeID.MTE3  # type: ignore[attr-defined]  # noqa: B018

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from .members import Enumeration
 
 
-class _Enum(IntEnum):
-    """Members hash as their value, at the speed of an int, so that they are cheap parts of dictionary keys."""
-
-    __hash__ = int.__hash__
-
-
-class AippInputFormat(_Enum):
+class AippInputFormat(Enumeration):
     """Pixel format of the image that AIPP reads."""
 
     YUV420SP_U8 = 0
@@ -20,7 +14,7 @@ class AippInputFormat(_Enum):
     YUV400_U8 = 9
 
 
-class AtomicDtype(_Enum):
+class AtomicDtype(Enumeration):
     """Element type of atomic stores."""
 
     ATOMIC_NONE = 0
@@ -32,13 +26,13 @@ class AtomicDtype(_Enum):
     ATOMIC_BF16 = 6
 
 
-class AtomicOp(_Enum):
+class AtomicOp(Enumeration):
     """Operation of atomic stores."""
 
     ATOMIC_SUM = 0
 
 
-class BatchMode(_Enum):
+class BatchMode(Enumeration):
     """How a batched Matmul relates to the size of L1."""
 
     NONE = 0
@@ -47,7 +41,7 @@ class BatchMode(_Enum):
     SINGLE_LARGE_THAN_L1 = 3
 
 
-class BatchOutMode(_Enum):
+class BatchOutMode(Enumeration):
     """How a batched Matmul hands out its results."""
 
     SINGLE_BATCH = 0
@@ -55,7 +49,7 @@ class BatchOutMode(_Enum):
     DYNAMIC = 2
 
 
-class BlockMode(_Enum):
+class BlockMode(Enumeration):
     """Shape of the blocks that an enhanced data copy moves."""
 
     BLOCK_MODE_NORMAL = 0
@@ -65,14 +59,14 @@ class BlockMode(_Enum):
     BLOCK_MODE_DEPTHWISE = 4
 
 
-class CacheLine(_Enum):
+class CacheLine(Enumeration):
     """Extent of a data-cache operation."""
 
     SINGLE_CACHE_LINE = 0
     ENTIRE_DATA_CACHE = 1
 
 
-class CacheMode(_Enum):
+class CacheMode(Enumeration):
     """L2 cache policy of a global tensor."""
 
     CACHE_MODE_NORMAL = 0
@@ -81,7 +75,7 @@ class CacheMode(_Enum):
     CACHE_MODE_PERSISTENT = 4
 
 
-class CacheRwMode(_Enum):
+class CacheRwMode(Enumeration):
     """Accesses that an L2 cache hint applies to."""
 
     READ = 1
@@ -89,7 +83,7 @@ class CacheRwMode(_Enum):
     RW = 3
 
 
-class CMPMODE(_Enum):
+class CMPMODE(Enumeration):
     """Comparison of `compare` and its relatives."""
 
     LT = 0
@@ -100,7 +94,7 @@ class CMPMODE(_Enum):
     NE = 5
 
 
-class CO2Layout(_Enum):
+class CO2Layout(Enumeration):
     """Layout that `fixpipe` writes."""
 
     NZ = 0
@@ -108,14 +102,14 @@ class CO2Layout(_Enum):
     COLUMN_MAJOR = 2
 
 
-class CubeFormat(_Enum):
+class CubeFormat(Enumeration):
     """Storage format of a Matmul operand."""
 
     ND = 0
     NZ = 1
 
 
-class DataFormat(_Enum):
+class DataFormat(Enumeration):
     """Format tag of a `ShapeInfo`."""
 
     ND = 0
@@ -125,7 +119,7 @@ class DataFormat(_Enum):
     NHWC = 4
 
 
-class DcciDst(_Enum):
+class DcciDst(Enumeration):
     """What a data-cache clean and invalidate reaches."""
 
     CACHELINE_ALL = 0
@@ -134,7 +128,7 @@ class DcciDst(_Enum):
     CACHELINE_ATOMIC = 3
 
 
-class DeqScale(_Enum):
+class DeqScale(Enumeration):
     """Dequantisation applied by an enhanced data copy."""
 
     DEQ_NONE = 0
@@ -146,13 +140,13 @@ class DeqScale(_Enum):
     VDEQ16 = 6
 
 
-class GatherMaskMode(_Enum):
+class GatherMaskMode(Enumeration):
     """Mode of `gather_mask`."""
 
     DEFAULT = 0
 
 
-class HardEvent(_Enum):
+class HardEvent(Enumeration):
     """An ordered pair of pipes, source first: the event of `set_flag` and `wait_flag`."""
 
     MTE2_MTE1 = 0
@@ -192,7 +186,7 @@ class HardEvent(_Enum):
     FIX_FIX = 34
 
 
-class Hardware(_Enum):
+class Hardware(Enumeration):
     """A physical memory."""
 
     GM = 0
@@ -206,7 +200,7 @@ class Hardware(_Enum):
     MAX = 8
 
 
-class IterateMode(_Enum):
+class IterateMode(Enumeration):
     """Iterate calls that a Matmul is to support, as bits."""
 
     ITERATE_MODE_NORMAL = 1
@@ -216,7 +210,7 @@ class IterateMode(_Enum):
     ITERATE_MODE_DEFAULT = 255
 
 
-class IterateOrder(_Enum):
+class IterateOrder(Enumeration):
     """Direction in which Matmul walks over C."""
 
     ORDER_M = 0
@@ -224,7 +218,7 @@ class IterateOrder(_Enum):
     UNDEF = 2
 
 
-class LayoutMode(_Enum):
+class LayoutMode(Enumeration):
     """Axis order of a batched Matmul operand."""
 
     NONE = 0
@@ -234,14 +228,14 @@ class LayoutMode(_Enum):
     BNGS1S2 = 4
 
 
-class MaskMode(_Enum):
+class MaskMode(Enumeration):
     """Meaning of the vector mask: bits, or a count of elements."""
 
     NORMAL = 0
     COUNTER = 1
 
 
-class MatmulConfigMode(_Enum):
+class MatmulConfigMode(Enumeration):
     """Matmul configuration template."""
 
     CONFIG_NORM = 1
@@ -250,7 +244,7 @@ class MatmulConfigMode(_Enum):
     CONFIG_IBSHARE = 4
 
 
-class MatmulPolicy(_Enum):
+class MatmulPolicy(Enumeration):
     """Policy of a Matmul object."""
 
     MatmulPolicy = 0
@@ -259,7 +253,7 @@ class MatmulPolicy(_Enum):
     NBuffer33MatmulPolicy = 3
 
 
-class MemDsbT(_Enum):
+class MemDsbT(Enumeration):
     """Memories that `data_sync_barrier` waits for."""
 
     ALL = 0
@@ -268,7 +262,7 @@ class MemDsbT(_Enum):
     SEQ = 3
 
 
-class pad_t(_Enum):
+class pad_t(Enumeration):
     """Padding mode of an enhanced data copy."""
 
     PAD_NONE = 0
@@ -282,7 +276,7 @@ class pad_t(_Enum):
     PAD_MODE8 = 8
 
 
-class PipeID(_Enum):
+class PipeID(Enumeration):
     """A queue of the core."""
 
     PIPE_S = 0
@@ -298,7 +292,7 @@ class PipeID(_Enum):
     PIPE_FIX = 10
 
 
-class QuantModes(_Enum):
+class QuantModes(Enumeration):
     """Quantisation on the way out of L0C."""
 
     NoQuant = 0
@@ -312,7 +306,7 @@ class QuantModes(_Enum):
     VREQ8 = 8
 
 
-class ReduceOrder(_Enum):
+class ReduceOrder(Enumeration):
     """What a whole-tensor reduction writes, and in which order."""
 
     ORDER_VALUE_INDEX = 0
@@ -321,7 +315,7 @@ class ReduceOrder(_Enum):
     ORDER_ONLY_INDEX = 3
 
 
-class RoundMode(_Enum):
+class RoundMode(Enumeration):
     """Rounding of `cast`."""
 
     CAST_NONE = 0
@@ -333,14 +327,14 @@ class RoundMode(_Enum):
     CAST_ODD = 6
 
 
-class ScheduleType(_Enum):
+class ScheduleType(Enumeration):
     """Loop nest of a Matmul."""
 
     INNER_PRODUCT = 0
     OUTER_PRODUCT = 1
 
 
-class SelMode(_Enum):
+class SelMode(Enumeration):
     """Second operand of `select`."""
 
     VSEL_CMPMASK_SPR = 0
@@ -348,7 +342,7 @@ class SelMode(_Enum):
     VSEL_TENSOR_TENSOR_MODE = 2
 
 
-class TPosition(_Enum):
+class TPosition(Enumeration):
     """Logical position of a tensor; `Hardware` is where it lies."""
 
     GM = 0
@@ -366,7 +360,7 @@ class TPosition(_Enum):
     MAX = 12
 
 
-class TransposeType(_Enum):
+class TransposeType(Enumeration):
     """Layout change of `transpose`."""
 
     TRANSPOSE_TYPE_NONE = 0

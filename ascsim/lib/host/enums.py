@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from ascsim.language.core.enums import ScheduleType
+from ascsim.language.core.members import Enumeration
 
 
-class TPosition(IntEnum):
+class TPosition(Enumeration):
     """Where a matrix lies. TSCM: in L1 already; VECIN, VECOUT, VECCALC: in UB."""
 
     GM = 0
@@ -29,7 +28,7 @@ class TPosition(IntEnum):
     MAX = 14
 
 
-class CubeFormat(IntEnum):
+class CubeFormat(Enumeration):
     """Storage format of a matrix."""
 
     ND = 0
@@ -44,7 +43,7 @@ class CubeFormat(IntEnum):
     COLUMN_MAJOR = 8
 
 
-class DataType(IntEnum):
+class DataType(Enumeration):
     """Element type of a matrix. DT_BF16 and DT_BFLOAT16 both are bfloat16."""
 
     DT_FLOAT = 0
@@ -79,14 +78,14 @@ class DataType(IntEnum):
     DT_MAX = 40
 
 
-class DequantType(IntEnum):
+class DequantType(Enumeration):
     """Factors of a quantisation: one for all, or one a column."""
 
     SCALAR = 0
     TENSOR = 1
 
 
-class MatrixMadType(IntEnum):
+class MatrixMadType(Enumeration):
     """Mode of the multiplier."""
 
     NORMAL = 0
@@ -94,7 +93,7 @@ class MatrixMadType(IntEnum):
     MXMODE = 2
 
 
-class MatrixTraverse(IntEnum):
+class MatrixTraverse(Enumeration):
     """Direction to the next block of C; NOSET leaves it to the tiling."""
 
     NOSET = 0

@@ -233,7 +233,7 @@ def test_tensor_shape():
 
 def test_enums():
     families = [e for e in vars(enums).values() if isinstance(e, type) and e.__module__ == enums.__name__]
-    assert len(families) == 35  # 34 and their base
+    assert len(families) == 34
     assert len(HardEvent) == 35
     assert (HardEvent.MTE2_V, HardEvent.MTE3_MTE2, HardEvent.FIX_FIX) == (4, 19, 34)
     assert (TPosition.VECIN, TPosition.VECCALC, TPosition.CO1) == (9, 11, 7)
