@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .findings import many
 from .partition import Cell, Partition
 
 UNDEFINED = 0xFF
@@ -137,4 +138,4 @@ def show_runs(runs: Runs, base: int = 0) -> str:
     if not runs:
         return "[]"
     text = ", ".join(f"[{a - base}:{b - base})" for a, b in runs[:2])
-    return text if len(runs) <= 2 else f"{text} and {len(runs) - 2} more runs"
+    return text if len(runs) <= 2 else f"{text} and {many(len(runs) - 2, 'more run')}"

@@ -15,7 +15,7 @@ import numpy as np
 from ..hw.core import Core
 from ..hw.ended import refuse
 from ..hw.errors import shown
-from ..hw.findings import Site
+from ..hw.findings import Site, many
 from ..hw.instruction import Region
 from ..hw.memory import Piece
 from .core.dtype import DataType
@@ -61,7 +61,9 @@ def aligned(
     if past:
         size = where.dtype.size
         fix = (align - past) // size if (align - past) % size == 0 else None
-        hint = f"; {past // size} elements less or {fix} more would do" if fix is not None and past % size == 0 else ""
+        hint = ""
+        if fix is not None and past % size == 0:
+            hint = f"; {many(past // size, 'element')} less or {fix} more would do"
         text = f"{name} starts at byte {where.start} of {_memory(where)}; rule: a multiple of {align}{hint}"
         report(core, "MISALIGNED_ADDR", text, site, operation, severity=severity)
 

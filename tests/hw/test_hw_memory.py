@@ -111,4 +111,5 @@ def test_runs_and_their_words() -> None:
     assert show_runs([(0, 256)]) == "[0:256)"
     assert show_runs([(64, 96), (128, 160)], base=64) == "[0:32), [64:96)"
     assert show_runs([(0, 1), (2, 3), (4, 5), (6, 7)]) == "[0:1), [2:3) and 2 more runs"
+    assert show_runs([(0, 1), (2, 3), (4, 5)]) == "[0:1), [2:3) and 1 more run"
     assert show_runs([]) == "[]"

@@ -84,7 +84,7 @@ COPY_FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     "misaligned": (
         lambda g: data_copy(f()[1:], g, 8),
         MemoryFault,
-        ("MISALIGNED_ADDR", "dst starts at byte 4", "1 elements less or 7 more"),
+        ("MISALIGNED_ADDR", "dst starts at byte 4", "1 element less or 7 more"),
     ),
     "no amount": (lambda g: data_copy(f(), g), ArgumentTypeError, ("data_copy", "count or parameters")),
     "count kind": (lambda g: data_copy(f(), g, "8"), ArgumentTypeError, ("data_copy: count = '8'",)),
