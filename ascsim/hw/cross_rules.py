@@ -79,6 +79,10 @@ class CrossRules(Meetings):
         )
         self.device.report(Finding("XFLAG_MODE_MIX", text, name, "cross_core_set_flag", (since, site)))
 
+    def begun(self) -> bool:
+        """Whether a core waits for others to report."""
+        return any(queue for turn in self.rounds.values() for queue in turn.reports.values())
+
     def missing(self, number: int) -> str:
         """The rounds of a flag that have begun, with who has reported and who has not."""
         parts = []

@@ -136,7 +136,7 @@ def stuck_cores(device: Device, kind: str, operation: str, waiters: list[Waiter]
         if p.serial not in serials
     ]
     rest = f"; ended before: {', '.join(ended[:8])}{' ...' if len(ended) > 8 else ''}" if ended else ""
-    if kind == "cross_core" and not device.mix:
+    if kind == "cross_core" and not device.mix and not device.cross.begun():
         rest += f"; a launch of {device.kernel_type_name} has no {'aiv' if device.aic else 'aic'} cores"
     text = f"DEADLOCK ({kind}): {'; '.join(lines)}{rest}; {TIMEOUT}"
     sites = dict.fromkeys(waiter.site for waiter in reversed(waiters))  # that of the first waiter last

@@ -167,9 +167,9 @@ def number_of(scalar: Any) -> Any:
     return scalar.__class__, repr(scalar)
 
 
-def element(number: Any, dtype: DataType, operation: str = "scalar") -> Any:
+def element(number: Any, dtype: DataType, operation: str = "scalar", name: str = "scalar") -> Any:
     """A scalar operand in the tensor's type: truncated for integers, rounded for floats."""
-    return dtype.np.type(value_of(number, dtype, operation).v)
+    return dtype.np.type(value_of(number, dtype, operation, name).v)
 
 
 def with_scalar(

@@ -32,7 +32,7 @@ def operands(core: Core, operation: str, tensors: Tensors, legal: Sequence[Types
     types = tuple(place.dtype for place in places)
     if types not in legal:
         names = ", ".join(name for name, _ in tensors)
-        rule = "; ".join(", ".join(map(str, row)) for row in legal)
+        rule = "; ".join(", ".join(map(str, row)) for row in _nearest(types, legal))
         text = f"{names} have the types {', '.join(map(str, types))}; rule: one of: {rule}"
         report(core, "BAD_DTYPE", text, site, operation)
     if not present(core, places[0].memory, operation, site):
@@ -44,6 +44,14 @@ def operands(core: Core, operation: str, tensors: Tensors, legal: Sequence[Types
         Strided(name, place, 1, lanes * place.dtype.size // BLOCK)
         for (name, _), place in zip(tensors, places, strict=True)
     ]
+
+
+def _nearest(types: Types, legal: Sequence[Types]) -> Sequence[Types]:
+    """Of a long list the rows that differ from these types in the fewest places."""
+    if len(legal) <= 6:
+        return legal
+    apart = [sum(a is not b for a, b in zip(row, types, strict=True)) for row in legal]
+    return [row for row, places in zip(legal, apart, strict=True) if places == min(apart)]
 
 
 def lanes_of(places: Sequence[Place]) -> int:

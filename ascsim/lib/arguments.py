@@ -139,6 +139,8 @@ def argument(name: str, value: Any) -> Any:
         return _tensor(name, value)
     problem = f"Argument type in JIT function is not supported: {type(value).__name__}"
     rule = "a numpy array, a torch tensor, a bool, int or float, a number of numpy, a struct"
+    if isinstance(value, (str, tuple, dict, type)):
+        rule += "; or a constant, where the parameter is annotated asc.ConstExpr"
     raise ArgumentTypeError("launch", problem, operand=name, rule=rule)
 
 

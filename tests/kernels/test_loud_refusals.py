@@ -65,6 +65,10 @@ def test_operators_and_numpy_on_a_tensor_are_refused_with_what_to_call(misuse, w
         kernel[1](np.ones(64, np.float32))
 
 
+def bits():
+    return asc.LocalTensor(asc.uint8, UB, 512, 32)
+
+
 def buffer_of(queue):
     asc.TPipe().init_buffer(queue, 1, 256)
     return queue.alloc_tensor(asc.float32)
@@ -73,8 +77,9 @@ def buffer_of(queue):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda t: asc.adds(t, t, t, 8), r"adds: operand = .*: a LocalTensor is no number; rule: a number; get_value"),
-        (lambda t: asc.duplicate(t, "0", 8), "duplicate: operand = '0': a str is no number"),
+        (lambda t: asc.adds(t, t, t, 8), r"adds: scalar = .*: a LocalTensor is no number; rule: a number; get_value"),
+        (lambda t: asc.duplicate(t, "0", 8), "duplicate: scalar = '0': a str is no number"),
+        (lambda t: asc.select(t, bits(), t, "0", asc.SelMode.VSEL_TENSOR_SCALAR_MODE, 8), "select: src1 = '0': a str"),
         (lambda t: asc.TQue(UB, 1).alloc_tensor(), r"alloc_tensor: dtype: is missing; rule: a data type"),
         (lambda t: asc.TQue("VECIN", 1), "TQue: pos = 'VECIN': a str is no integer; rule: a TPosition"),
         (lambda t: asc.cast(t, t, "rint", 8), "cast: round_mode = 'rint': a str is no integer; rule: a RoundMode"),
@@ -269,6 +274,17 @@ def test_a_launch_without_the_cores_that_are_waited_for_tells_so():
         kernel[1](np.ones(8, np.float32))
 
 
+def test_a_round_that_some_cores_never_join_is_no_matter_of_the_kernel_type():
+    @asc.jit(kernel_type=asc.runtime.config.KernelType.MIX_AIV_1_0)
+    def kernel(x):
+        if asc.get_block_idx() == 0:
+            asc.sync_all()
+
+    with pytest.raises(asc.DeadlockError, match="aiv 1 did not") as caught:
+        kernel[2](np.ones(8, np.float32))
+    assert "MIX_AIV_1_0" not in str(caught.value)
+
+
 @pytest.mark.parametrize("mode", [-1, 3, 99])
 def test_a_mode_of_a_cross_core_flag(mode):
     @asc.jit(kernel_type=asc.runtime.config.KernelType.MIX_AIC_1_2)
@@ -324,3 +340,25 @@ def test_bad_input_of_a_scalar_call_is_refused_by_name(call, error):
 def test_an_option_of_the_wrong_kind(options):
     with pytest.raises(asc.OptionError, match=next(iter(options))):
         asc.jit(**options)(lambda: None)
+
+
+def test_an_address_has_no_elements():
+    @asc.jit
+    def indexed(x, store: asc.ConstExpr[bool]):
+        if store:
+            x[0] = 1.0
+        else:
+            x[0:8]
+
+    for store in (True, False):
+        with pytest.raises(asc.ArgumentTypeError, match=r"GlobalAddress\[\]: index = .*; rule: g = asc.GlobalTensor"):
+            indexed[1](np.ones(8, np.float32), store)
+
+
+def test_a_constant_in_a_parameter_that_is_not_annotated_as_one():
+    @asc.jit
+    def kernel(x, kind):
+        pass
+
+    with pytest.raises(asc.ArgumentTypeError, match=r"kind: .*: str; rule: .* annotated asc.ConstExpr"):
+        kernel[1](np.ones(8, np.float32), "add")

@@ -36,8 +36,8 @@ class _Room(Window):
 
     def origin(self) -> str:
         """What an author knows of it."""
-        size = f"{self.elements} elements of {self.dtype}"
-        return f"{size} in UB; without en_sequential_write a block goes to its place in C, not to the start"
+        need = "a block has base_m * base_n, and without en_sequential_write it goes to its place in C"
+        return f"{self.elements} elements of {self.dtype} in UB; {need}"
 
 
 class Link:

@@ -337,6 +337,10 @@ class MatmulIterator:
                 self.more = self._next("Matmul.iterate")
         self.more = False
 
+    def __iter__(self) -> NoReturn:
+        rule = "with mm.iterate() as count: ..., which runs once for each block, or while mm.iterate(): ..."
+        raise LaunchError("Matmul.iterate", "is no loop of Python's", operand="for", rule=rule)
+
     def __enter__(self) -> NoReturn:
         rule = "a function whose source can be read, and no break or continue out of the with"
         raise LaunchError("Matmul.iterate", "a with over its blocks would run once", rule=rule)

@@ -19,7 +19,7 @@ INTEGERS = (int16, uint16, int32, uint32)
 def amount(number: Any, dtype: DataType, operation: str) -> int:
     """A shift amount: 0 to the width of the type."""
     bits = dtype.size * 8
-    shift: int = ir_value.value(number, ir_value.Int32.dtype, operation).v
+    shift: int = ir_value.value(number, ir_value.Int32.dtype, operation, "scalar").v
     if not 0 <= shift <= bits:
         nearest = min(max(shift, 0), bits)
         raise ArgumentValueError(operation, operand="scalar", value=shift, rule=f"0 to {bits}", nearest=nearest)

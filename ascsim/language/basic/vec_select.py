@@ -278,7 +278,9 @@ def _plan(
     dtype = ops[0].place.dtype
     again = mode == SelMode.VSEL_CMPMASK_SPR
     number = mode == SelMode.VSEL_TENSOR_SCALAR_MODE
-    row = replace(NUMBER, value=partial(_choose_or, number=element(src1, dtype, "select"))) if number else TENSORS
+    row = (
+        replace(NUMBER, value=partial(_choose_or, number=element(src1, dtype, "select", "src1"))) if number else TENSORS
+    )
     plan, footprint = _selecting(core, row, ops, bits, again, works, site)
     one = core.device.cost.vector(1)
     if again and not plan.pipe.self_ordered:

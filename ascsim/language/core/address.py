@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ...hw.errors import ArgumentTypeError
 from ...hw.global_memory import GlobalArray
@@ -31,6 +31,13 @@ class GlobalAddress:
 
     def __sub__(self, other: Any) -> GlobalAddress:
         raise ArgumentTypeError("GlobalAddress -", "an address can only be moved by +", operand="elements", value=other)
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        rule = "g = asc.GlobalTensor(), g.set_global_buffer(address), then g[i:], g.get_value(i), g.set_value(i, value)"
+        raise ArgumentTypeError("GlobalAddress[]", "an address has no elements", operand="index", value=key, rule=rule)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self[key]
 
     def __repr__(self) -> str:
         return f"GlobalAddress({self.array.name} + {self.offset} bytes, {self.dtype})"

@@ -157,7 +157,7 @@ def _refuse(scalar: PlainValue, operation: str, rule: str) -> NoReturn:
 # --- conversion ---------------------------------------------------------------------------------------------------
 
 
-def convert(x: Any, dtype: DataType, operation: str) -> Any:
+def convert(x: Any, dtype: DataType, operation: str, operand: str = "operand") -> Any:
     """The plain number that `x` becomes in `dtype`, before wrapping or rounding: what an operand undergoes."""
     x = ConstExpr.unwrap(x)
     if isinstance(x, PlainValue):
@@ -166,7 +166,7 @@ def convert(x: Any, dtype: DataType, operation: str) -> Any:
             raise ScalarError(
                 operation,
                 f"no conversion from {source} to {dtype}",
-                operand="operand",
+                operand=operand,
                 value=x,
                 rule="integers and floats convert into each other at equal width only: cast within the kind first",
             )
@@ -174,20 +174,18 @@ def convert(x: Any, dtype: DataType, operation: str) -> Any:
         x = x.item()
     if not isinstance(x, (int, float)):
         problem, rule = f"a {type(x).__name__} is no number", "a number; get_value reads one from a tensor"
-        raise ArgumentTypeError(operation, problem, operand="operand", value=x, rule=rule)
+        raise ArgumentTypeError(operation, problem, operand=operand, value=x, rule=rule)
     if not dtype.is_numeric():
         raise ArgumentTypeError(operation, "holds no number", operand="dtype", value=dtype)
     if dtype in ROUND:
         try:
             return float(x)
         except OverflowError:
-            raise ScalarRangeError(operation, f"does not fit {dtype}", operand="operand", value=x) from None
+            raise ScalarRangeError(operation, f"does not fit {dtype}", operand=operand, value=x) from None
     if dtype is _dtype.int1:
         return x != 0
     if isinstance(x, float) and not math.isfinite(x):
-        raise ScalarRangeError(
-            operation, f"does not fit {dtype}", operand="operand", value=x, rule="finite numbers only"
-        )
+        raise ScalarRangeError(operation, f"does not fit {dtype}", operand=operand, value=x, rule="finite numbers only")
     return int(x)
 
 
@@ -344,9 +342,9 @@ CLASSES: dict[DataType, type[PlainValue]] = {
 int32: Callable[[int], PlainValue] = Int32.pack
 
 
-def value(number: Any, dtype: DataType, operation: str = "value") -> PlainValue:
+def value(number: Any, dtype: DataType, operation: str = "value", operand: str = "operand") -> PlainValue:
     """`number` (Python, numpy, `ConstExpr` or run-time scalar) as a scalar of `dtype`; integers wrap to the width."""
-    plain = convert(number, dtype, operation)
+    plain = convert(number, dtype, operation, operand)
     return CLASSES[dtype].pack(plain)
 
 

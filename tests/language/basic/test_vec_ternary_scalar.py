@@ -151,5 +151,5 @@ def test_refused() -> None:
         launch(lambda: axpy(ub(FLOAT, 0), ub(HALF, 0), 1.0, 64))
     with pytest.raises(OperandError, match=r"BAD_MASK: axpy: mask = 65; rule: 1 to 64"):
         launch(lambda: axpy(ub(FLOAT, 512), ub(HALF), 1.0, 65, 1, UnaryRepeatParams(1, 1, 8, 4)))
-    with pytest.raises(ArgumentTypeError, match="axpy: operand"):
+    with pytest.raises(ArgumentTypeError, match="axpy: scalar"):
         launch(lambda: axpy(ub(FLOAT, 512), ub(FLOAT), "1", 8))

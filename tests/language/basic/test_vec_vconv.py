@@ -312,8 +312,12 @@ def test_a_mode_that_the_pair_does_not_take() -> None:
 
 
 def test_a_pair_that_is_not_listed() -> None:
-    with pytest.raises(OperandError, match=r"BAD_DTYPE: cast: dst, src have the types float32, uint8; rule: one of: "):
+    """Of all the pairs those are told that have one of the two types."""
+    others = "".join(f"float32, {other}; " for other in ("int16", "float16", "bfloat16", "int32", "float32", "int64"))
+    with pytest.raises(OperandError) as caught:
         converted([1], "uint8", "float32", R.CAST_NONE)
+    rule = str(caught.value).partition("BAD_DTYPE: cast: dst, src have the types float32, uint8; rule: one of: ")[2]
+    assert sorted(rule.split("; ")) == sorted(f"float16, uint8; {others}".strip("; ").split("; "))
 
 
 def test_bad_input() -> None:
