@@ -77,6 +77,11 @@ def many(n: int, thing: str) -> str:
     return f"{n} {thing[:-1]}ies" if thing.endswith("y") else f"{n} {thing}s"
 
 
+def one(name: str) -> str:
+    """`a float`, `an int`."""
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 @dataclass
 class Finding:
     """One fault, warning or note, folded over cores and loop turns.

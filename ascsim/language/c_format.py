@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..hw.errors import ArgumentTypeError, ArgumentValueError
+from ..hw.findings import one
 from .core.address import GlobalAddress
 from .core.ir_value import PlainValue, unwrap
 
@@ -73,7 +74,7 @@ def _integer(argument: Any, spec: str) -> tuple[int, int]:
 
 def _wrong(argument: Any, spec: str, rule: str) -> ArgumentTypeError:
     kind = str(argument.dtype) if isinstance(argument, PlainValue) else type(argument).__name__
-    return ArgumentTypeError("printf", f"got a {kind}", operand=spec, value=argument, rule=f"{spec} takes {rule}")
+    return ArgumentTypeError("printf", f"got {one(kind)}", operand=spec, value=argument, rule=f"{spec} takes {rule}")
 
 
 def _signed(shape: str, argument: Any, spec: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from ..hw.core import Core
 from ..hw.ended import refuse
 from ..hw.errors import shown
-from ..hw.findings import Site, many
+from ..hw.findings import Site, many, one
 from ..hw.instruction import Region
 from ..hw.memory import Piece
 from .core.dtype import DataType
@@ -30,7 +30,7 @@ Dims = list[tuple[int, list[int]]]  # (count, stride in bytes for each operand),
 def local(core: Core, tensor: Any, name: str, operation: str, site: Site, positions: Any = VECTOR_POSITIONS) -> Place:
     """The place of a tensor operand; what is no tensor, dead, or in the wrong memory is reported."""
     if not isinstance(tensor, LocalTensor):
-        text = f"{name} = {shown(tensor)} is a {type(tensor).__name__}; rule: a LocalTensor"
+        text = f"{name} = {shown(tensor)} is {one(type(tensor).__name__)}; rule: a LocalTensor"
         report(core, "BAD_POSITION", text, site, operation)
     where: Place = tensor.place
     if where.core is not core:

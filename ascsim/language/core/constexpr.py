@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 from ...hw.errors import ConstExprError
+from ...hw.findings import one
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -117,7 +118,7 @@ def require_constexpr(obj: Any, *constraints: Any, arg_name: str | None = None) 
         given = value.__class__.__name__
         raise ConstExprError(
             "require_constexpr",
-            f"is a {given}",
+            f"is {one(given)}",
             operand=arg_name or "argument",
             value=value,
             rule=f"ConstExpr[{names}]",

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ...hw.errors import ArgumentTypeError, ScalarError, ScalarRangeError
+from ...hw.findings import one
 from . import dtype as _dtype
 from .arithmetic import COMPARISONS, OPERATORS, UFUNCS, shift
 from .constexpr import ConstExpr
@@ -173,7 +174,7 @@ def convert(x: Any, dtype: DataType, operation: str, operand: str = "operand") -
     elif isinstance(x, np.generic):
         x = x.item()
     if not isinstance(x, (int, float)):
-        problem, rule = f"a {type(x).__name__} is no number", "a number; get_value reads one from a tensor"
+        problem, rule = f"{one(type(x).__name__)} is no number", "a number; get_value reads one from a tensor"
         raise ArgumentTypeError(operation, problem, operand=operand, value=x, rule=rule)
     if not dtype.is_numeric():
         raise ArgumentTypeError(operation, "holds no number", operand="dtype", value=dtype)
@@ -363,5 +364,5 @@ def to_index(x: Any, operation: str, operand: str, rule: str = "an integer") -> 
         return int(operator.index(x))
     except TypeError:
         kind = f"{x.dtype} scalar" if isinstance(x, PlainValue) else type(x).__name__
-        problem = "is missing" if x is None else f"a {kind} is no integer"
+        problem = "is missing" if x is None else f"{one(kind)} is no integer"
         raise ArgumentTypeError(operation, problem, operand=operand, value=x, rule=rule) from None

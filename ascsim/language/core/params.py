@@ -18,6 +18,7 @@ from enum import IntEnum
 from typing import Any, ClassVar
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, StructError
+from ...hw.findings import one
 from . import dtype as _dtype
 from .dtype import DataType, from_numpy
 from .ir_value import PlainValue, to_index, unwrap, value
@@ -80,7 +81,7 @@ def Number(default: Any = _REQUIRED) -> Any:
     def take(row: Row, given: Any, owner: str, before: list[Any]) -> int | float:
         plain = unwrap(given)
         if not isinstance(plain, (int, float)):
-            raise ArgumentTypeError(owner, f"a {type(plain).__name__} is no number", operand=row.name, value=plain)
+            raise ArgumentTypeError(owner, f"{one(type(plain).__name__)} is no number", operand=row.name, value=plain)
         return plain
 
     return Row(take, default, nested=True)
@@ -153,7 +154,7 @@ def sequence(given: Any, operation: str, operand: str) -> list[Any]:
     plain = unwrap(given)
     whole = isinstance(plain, (str, bytes, type, Mapping)) or getattr(plain, "ndim", 1) != 1
     if whole or not hasattr(plain, "__len__") or not hasattr(plain, "__getitem__"):
-        raise ArgumentTypeError(operation, f"a {type(plain).__name__} is no sequence", operand=operand, value=plain)
+        raise ArgumentTypeError(operation, f"{one(type(plain).__name__)} is no sequence", operand=operand, value=plain)
     return [plain[i] for i in range(len(plain))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...hw.errors import ArgumentTypeError, ArgumentValueError, StaticAssertError
+from ...hw.findings import one
 from .constexpr import ConstExpr
 from .ir_value import PlainValue, to_index, value
 
@@ -27,7 +28,7 @@ def static_assert(test: bool, message: str | None = None) -> None:
     if not isinstance(condition, bool):
         raise ArgumentTypeError(
             "static_assert",
-            f"a {type(condition).__name__} is not known at compile time",
+            f"{one(type(condition).__name__)} is not known at compile time",
             operand="test",
             value=condition,
             rule="a bool made of compile-time values",

@@ -234,7 +234,7 @@ def test_refuses() -> None:
         (lambda: adv.acos(f(DST + 4), f(), 8, scratch()), MemoryFault, "MISALIGNED_ADDR.*dst starts at byte 1028"),
         (lambda: adv.acos(f(DST), f(), 8, f(TEMP)), OperandError, "temp_buffer has type float32; rule: uint8"),
         (lambda: adv.acos(f(DST), f(), 8, 5), ArgumentTypeError, "temp_buffer = 5: is no LocalTensor"),
-        (lambda: adv.acos(f(DST), 3, 8), OperandError, "BAD_POSITION.*src = 3 is a int"),
+        (lambda: adv.acos(f(DST), 3, 8), OperandError, "BAD_POSITION.*src = 3 is an int"),
         (lambda: adv.acos(f(DST), f(), -1, scratch()), OperandError, "BAD_MASK.*count = -1"),
         (lambda: adv.acos(f(DST), f(), 2.5, scratch()), ArgumentTypeError, "count"),
         (lambda: adv.xor(i(DST), i(), i(OTHER), 8, scratch()), OperandError, "BAD_DTYPE.*rule: int16, uint16"),

@@ -110,7 +110,7 @@ def test_refuses() -> None:
     for bad, error, message in (
         (lambda: adv.quant(f(DST), f(), 1.0, 0.0, 8, temp()), OperandError, "dst has type float32; rule: int8"),
         (lambda: adv.quant(i8(), i8(0), 1, 0, 8, temp()), OperandError, "src has type int8; rule: float16, float32"),
-        (lambda: adv.quant(i8(), 3, 1.0, 0.0, 8, temp()), OperandError, "BAD_POSITION.*src = 3 is a int"),
+        (lambda: adv.quant(i8(), 3, 1.0, 0.0, 8, temp()), OperandError, "BAD_POSITION.*src = 3 is an int"),
         (lambda: adv.quant(i8(), f(), 1.0, 0.0, 8, temp(), config=7), ArgumentTypeError, "config = 7: is no Q"),
         (lambda: adv.quant(i8(), f(), "x", 0.0, 8, temp()), ArgumentTypeError, "scalar"),
     ):  # fmt: skip

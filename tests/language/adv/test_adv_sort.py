@@ -144,7 +144,7 @@ def test_refuses() -> None:
         (lambda: adv.concat(f(0), h(0), h(0), 1), OperandError, "BAD_DTYPE.*dst has type float32, src has float16"),
         (lambda: adv.concat(h(0), h(0), f(0), 1), OperandError, "tmp has type float32, dst has float16; rule: one"),
         (lambda: adv.concat(ub(dt.int32), ub(dt.int32), ub(dt.int32), 1), OperandError, "src has type int32; rule"),
-        (lambda: adv.concat(3, f(0), f(0), 1), OperandError, "BAD_POSITION.*dst = 3 is a int"),
+        (lambda: adv.concat(3, f(0), f(0), 1), OperandError, "BAD_POSITION.*dst = 3 is an int"),
         (lambda: adv.concat(f(0), f(0), f(0), 256), OperandError, "BAD_REPEAT.*adv.concat"),
         (extract(dt.int32), OperandError, "dst_value has type int32; rule: float16, float32"),
         (lambda: adv.extract(f(VALUE), f(NUMBER), f(PAIRS), 1), OperandError, "dst_index has type float32"),

@@ -63,7 +63,7 @@ UB_BYTES = 192 * 1024
 FAULTS: dict[str, tuple[Any, type[Exception], tuple[str, ...]]] = {
     # operands
     "none": (lambda: add(None, f(), f(), 8), OperandError, ("BAD_POSITION", "add: dst = None", "rule: a LocalTensor")),
-    "int": (lambda: add(f(), 3, f(), 8), OperandError, ("BAD_POSITION", "src0 = 3 is a int")),
+    "int": (lambda: add(f(), 3, f(), 8), OperandError, ("BAD_POSITION", "src0 = 3 is an int")),
     "numpy": (lambda: add(f(), f(), np.zeros(2), 8), OperandError, ("BAD_POSITION", "src1 = array([0., 0.])")),
     "long numpy": (lambda: exp(f(), np.zeros(128), 8), OperandError, (" ... is a ndarray; rule: a LocalTensor",)),
     "global": (lambda: add(f(), f(), GlobalTensor(), 8), OperandError, ("BAD_POSITION", "src1 = GlobalTensor(")),

@@ -81,7 +81,7 @@ def test_printf_counts_the_cores_of_a_kind(capsys: pytest.CaptureFixture[str]) -
         (("%d",), ArgumentValueError, r"params = 0; rule: as many as '%d' asks for: 1"),
         (("%d %% %d", 1, 2, 3), ArgumentValueError, r"params = 3; rule: as many as .* asks for: 2"),
         (("%d", 1.5), ArgumentTypeError, r"%d = 1.5: got a float; rule: %d takes an integer"),
-        (("%f", 1), ArgumentTypeError, r"%f = 1: got a int; rule: %f takes a float"),
+        (("%f", 1), ArgumentTypeError, r"%f = 1: got an int; rule: %f takes a float"),
         (("%s", 1), ArgumentTypeError, r"%s takes a string"),
         (("%e", 1.0), ArgumentValueError, r"conversion = '%e'; rule: %d %i %u %x"),
         (("%lf", 1.0), ArgumentValueError, r"conversion = '%lf'"),
@@ -199,7 +199,7 @@ def test_dump_refuses() -> None:
     data = np.zeros(8, np.int32)
     with pytest.raises(OperandError, match=r"BAD_POSITION.*tensor lies in A2"):
         launch(lambda: dump_tensor(ub(dt.float16, 0, 64, TPosition.A2), 0, 4), kind="aic")
-    with pytest.raises(OperandError, match=r"BAD_POSITION.*tensor = 5 is a int"):
+    with pytest.raises(OperandError, match=r"BAD_POSITION.*tensor = 5 is an int"):
         launch(lambda: dump_tensor(5, 0, 4))
     with pytest.raises(MemoryFault, match=r"MISALIGNED_ADDR.*starts at byte 4 of UB"):
         launch(lambda: dump_acc_chk_point(ub(dt.int32, 0, 8), 0, 1, 4))

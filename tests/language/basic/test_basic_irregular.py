@@ -117,7 +117,7 @@ def test_mul_cast_refuses() -> None:
         launch(lambda: mul_cast(byte(), half(), byte(), 16))
     with pytest.raises(OperandError, match=r"BAD_MASK.*mask = 129; rule: 1 to 128 .*nearest legal value: 128"):
         launch(lambda: mul_cast(byte(), half(), half(1024), 129, 1, BinaryRepeatParams()))
-    with pytest.raises(OperandError, match=r"BAD_POSITION.*dst = 3 is a int"):
+    with pytest.raises(OperandError, match=r"BAD_POSITION.*dst = 3 is an int"):
         launch(lambda: mul_cast(3, half(), half(1024), 16))
 
 

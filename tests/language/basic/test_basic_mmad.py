@@ -363,7 +363,7 @@ def test_refuses() -> None:
         (lambda: mmad(co1(), a2(), b2(), c2(), START), ArgumentValueError, "cmatrix_init_val = True.*the bias has no"),
         (lambda: mmad(co1(), a2(), b2(), 16), ArgumentTypeError, "params = 16.*MmadParams"),
         (lambda: mmad(co1(), a2(), b2()), ArgumentTypeError, "MmadParams"),
-        (lambda: mmad(co1(), a2(), 5, START), OperandError, "BAD_POSITION.*filter = 5 is a int"),
+        (lambda: mmad(co1(), a2(), 5, START), OperandError, "BAD_POSITION.*filter = 5 is an int"),
         (lambda: mmad_with_sparse(co1(), a2(), b2(), START), OperandError, "BAD_DTYPE.*fm has type float16"),
         (lambda: set_hf32_mode("yes"), ArgumentTypeError, "hf32_mode"),
         (lambda: set_mm_layout_transform(None), ArgumentTypeError, "mm_layout_mode"),

@@ -198,7 +198,7 @@ def test_operands_that_are_refused() -> None:
         (lambda: gather(h(512), h(0), w(256), 0, 8, 1, -8), OperandError, "BAD_STRIDE.*dst_rep_stride = -8; .*: 0"),
         (lambda: gather(h(514), h(0), w(256), 0, 8), MemoryFault, "MISALIGNED_ADDR.*dst starts at byte 514"),
         (lambda: gather(h(512), h(0), w(260), 0, 8), MemoryFault, "MISALIGNED_ADDR.*src_offset starts at byte 260"),
-        (lambda: gather(h(512), 5, w(256), 0, 8), OperandError, "BAD_POSITION.*src = 5 is a int"),
+        (lambda: gather(h(512), 5, w(256), 0, 8), OperandError, "BAD_POSITION.*src = 5 is an int"),
     ):
         with pytest.raises(error, match=message):
             launch(call)

@@ -217,7 +217,7 @@ def half(start: int) -> Any:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: whole(dst=3), r"BAD_POSITION.*dst = 3 is a int; rule: a LocalTensor"),
+        (lambda: whole(dst=3), r"BAD_POSITION.*dst = 3 is an int; rule: a LocalTensor"),
         (lambda: whole(src=ub(dt.int32)), r"BAD_DTYPE.*src has type int32; rule: float16, float32"),
         (lambda: whole(src=half(0)), r"BAD_DTYPE.*src has type float16, dst has float32; rule: one type"),
         (lambda: whole(mask=65), r"BAD_MASK.*mask = 65; rule: 1 to 64 .*nearest legal value: 64"),

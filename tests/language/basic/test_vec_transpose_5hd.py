@@ -203,7 +203,7 @@ def test_5hd_refuses() -> None:
             lambda: trans_data_to_5hd(blocks(dt.int8, 8), blocks(dt.int8, 512), good),
         ),
         (MemoryFault, "OOB_PHYS", lambda: trans_data_to_5hd(blocks(dt.int8, 196608 - 480), blocks(dt.int8, 512), good)),
-        (OperandError, "src_list.*is a int", lambda: trans_data_to_5hd(blocks(dt.int8, 0), [0] * 16, good)),
+        (OperandError, "src_list.*is an int", lambda: trans_data_to_5hd(blocks(dt.int8, 0), [0] * 16, good)),
     ]
     for error, text, call in cases:
         with pytest.raises(error, match=text):

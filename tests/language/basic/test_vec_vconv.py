@@ -336,7 +336,7 @@ def test_bad_input() -> None:
     refused(OperandError, r"BAD_REPEAT: cast: repeat_times = 256", 64, 256, dense)
     refused(OperandError, r"BAD_STRIDE: cast: repeat_params = None; rule: a UnaryRepeatParams", 64, 1)
     refused(OperandError, r"BAD_STRIDE: cast: the block stride of dst is 0", 64, 1, UnaryRepeatParams(0, 1, 4, 8))
-    refused(OperandError, r"BAD_POSITION: cast: src = 3 is a int", 8, source=3)
+    refused(OperandError, r"BAD_POSITION: cast: src = 3 is an int", 8, source=3)
     refused(OperandError, r"OVERLAP_PARTIAL: cast: dst bytes .32:160. and src bytes .0:256. of UB meet", 64, dst=32)
 
 

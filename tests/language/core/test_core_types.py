@@ -145,7 +145,7 @@ def test_value_that_does_not_fit_raises_by_name(make, text):
         (lambda: types.DataCopyPadExtParams("half"), r"dtype = 'half': is no data type"),
         (lambda: aipp_types.AippParams(dt.float32), r"dtype = float32: .*one of int8, float16"),
         (lambda: aipp_types.AippParams(dt.int8, swap_params=3), r"swap_params = 3: is no AippSwapParams"),
-        (lambda: types.MrgSort4Info(4), r"element_lengths = 4: a int is no sequence"),
+        (lambda: types.MrgSort4Info(4), r"element_lengths = 4: an int is no sequence"),
         (lambda: types.InitConstValueParams(init_value="x"), r"InitConstValueParams.init_value"),
     ],
 )
@@ -215,7 +215,7 @@ def test_shape_info():
         info.shape(3)
     with pytest.raises(ArgumentValueError, match="at most 8"):
         types.ShapeInfo([1] * 9)
-    with pytest.raises(ArgumentTypeError, match="a int is no sequence"):
+    with pytest.raises(ArgumentTypeError, match="an int is no sequence"):
         types.ShapeInfo(8)
     with pytest.raises(ArgumentTypeError, match="is no ShapeInfo"):
         types.get_shape_size([2, 3])
