@@ -26,7 +26,7 @@ from ascsim.language.fwk.queue import TQueBind
 from . import portable_values as values
 from .function import Function
 from .portable_rules import ACCEPTED_BUILTINS, API, NEWER, NUMBERS_OF, SYNTAX, Remark, Rule
-from .portable_values import CONSTANT, NOT_SEEN, ON_DEVICE, Seen, a_constant, anew, instance, number
+from .portable_values import CONSTANT, NOT_SEEN, Seen, a_constant, anew, instance, number
 from .reach import UNKNOWN, bindings, uses
 
 TENSORS = (GlobalTensor, LocalTensor)
@@ -272,6 +272,8 @@ class Expressions(ast.NodeVisitor):
                 self.say(node, rule)
         for part in given:
             self.of_numpy(node, part)
+            if part.runtime and values.is_member(part) and name not in ("number", "ceildiv"):
+                self.say(node, "member", kind=_name_of(part.type))
         if name == "number" and len(given) == 2:
             return number(getattr(given[1].value, "name", ""))
         if name in NUMBERS_OF:
@@ -302,9 +304,7 @@ class Expressions(ast.NodeVisitor):
         for name, seen in bound.arguments.items():
             passed[name] = seen
             if name not in function.constants and isinstance(seen, Seen):
-                passed[name] = (
-                    anew(seen) if seen.runtime else number(seen.number_type) if seen.number_type else ON_DEVICE
-                )
+                passed[name] = values.passed(seen)
                 if seen.no_number:
                     self.say(node, "argument", kind=_name_of(seen.type))
         return self.call_device_function(node, function, passed)

@@ -248,6 +248,11 @@ SYNTAX: dict[str, Rule] = {
         "pyasc passes on what the device holds",
         "annotate it asc.ConstExpr",
     ),
+    "member": Rule(
+        "{kind} from a parameter of a device function",
+        "it is a number of the device there, and the API of pyasc takes members",
+        "annotate the parameter asc.ConstExpr (one value for all calls), or write the call where the member stands",
+    ),
     "called inside": Rule(
         "{name}, which {inner} has called before",
         "pyasc has lost what it returns",

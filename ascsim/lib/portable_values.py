@@ -147,6 +147,20 @@ def argument(value: Any) -> Seen:
     return instance(np.ndarray if is_array else type(value))
 
 
+def is_member(seen: Seen) -> bool:
+    """Whether it is, or was before a call, a member of an enumeration."""
+    return isinstance(seen.type, type) and issubclass(seen.type, Enum)
+
+
+def passed(seen: Seen) -> Seen:
+    """What an argument is for a parameter of a device function that is not annotated as a constant."""
+    if seen.runtime:
+        return anew(seen)
+    if seen.constant and is_member(seen):
+        return Seen(Kind.RUNTIME, type=seen.type, dtype="int32")  # a number; which it was is gone
+    return number(seen.number_type) if seen.number_type else ON_DEVICE
+
+
 def folded(operation: type[ast.AST], *operands: Seen) -> Seen:
     """The result of an operator on constants."""
     values = [operand.value for operand in operands]

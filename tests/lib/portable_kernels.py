@@ -539,6 +539,19 @@ def one_function_two_types(n):
 
 
 @asc.jit
+def ordered(event, other: asc.ConstExpr, n):
+    asc.set_flag(other, n)
+    asc.wait_flag(other, n)
+    asc.set_flag(event, n)  # here
+    asc.wait_flag(other, n)
+
+
+@asc.jit
+def passes_members(n):
+    ordered(FLAG, FLAG, 2)
+
+
+@asc.jit
 def stores_an_element(n):
     a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
     a[0] = 1.0  # here

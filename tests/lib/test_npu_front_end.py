@@ -433,6 +433,20 @@ def test_a_folder_that_is_there_and_words_for_the_script(tmp_path):
     assert cli.main(words) == 1  # nothing is launched
 
 
+def test_pyasc_refuses_a_member_that_a_parameter_has_made_a_number():
+    with pytest.raises(FrontEndError, match=r"(?s)create_asc_SetFlagOp.*HardEvent from a parameter of a device"):
+        asc.emit(kernels.passes_members, 1, 5)
+
+
+def test_what_no_rule_names_is_told_in_one_line_without_addresses(tmp_path):
+    """pyasc takes no number for an event; ours is what the launch gives."""
+    (tmp_path / "odd.py").write_text(
+        "import asc\n@asc.jit\ndef odd(n):\n    asc.set_flag(n, 0)\n    asc.wait_flag(n, 0)\nodd[1](4)\n"
+    )
+    line, _ = command("check", "--portable", "odd.py", cwd=tmp_path).stdout.splitlines()
+    assert re.search(r"TypeError: create_asc_SetFlagOp\(\): incompatible function arguments\.; see the line", line)
+
+
 def test_check_portable_tells_what_pyasc_confirms(tmp_path):
     (tmp_path / "two.py").write_text(TWO + "bad[1](5)\n")
     done = command("check", "--portable", "two.py", cwd=tmp_path)

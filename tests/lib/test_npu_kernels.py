@@ -25,6 +25,7 @@ REFUSED = {
     "test_author_line.py prints": "NameError: print is not defined",
     "test_author_line.py stops": "NameError: breakpoint is not defined",
     "test_loops_and_blocks.py second_block_stores_what_it_loads": "does not dominate this use",
+    "test_loud_refusals.py indexed": "'GlobalAddress' object has no attribute '__",
     "test_loud_refusals.py keep": "AttributeError: 'NoneType' object has no attribute 'startswith'",
     "test_loud_refusals.py kernel": "Unsupported function referenced: <function <lambda>",
     "test_loud_refusals.py leaves_behind": "AttributeError: 'NoneType' object has no attribute 'startswith'",

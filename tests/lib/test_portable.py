@@ -46,6 +46,12 @@ def test_a_construct_is_named_at_its_line(name):
     assert "{" not in str(remark)
 
 
+def test_a_member_that_a_parameter_has_made_a_number_is_named_where_it_is_used():
+    (remark,) = named(kernels.passes_members)
+    assert remark.construct == "HardEvent from a parameter of a device function"
+    assert (remark.line, remark.verdict) == (line_of(kernels.ordered.fn), Verdict.REFUSED)
+
+
 def test_what_is_portable_is_left_alone():
     assert named(kernels.portable) == []
     assert remarks(kernels.portable) == []

@@ -27,6 +27,9 @@ WORDS = {
 }
 
 
+_SIGNATURES = " The following argument types are supported"  # where pybind11's lines of types and addresses begin
+
+
 @dataclass
 class Portability:
     """An observer of launches (`settings(observer=...)`) that gathers what keeps their kernels from being portable.
@@ -74,7 +77,7 @@ class Portability:
             meant = meant or [remark for remark in known if remark.file == site[0] and remark.line in statement(*site)]
             if not meant:
                 remedy = "see the line; `python -m ascsim emit` shows the whole error"
-                meant = [Remark(*site, request.name, error.problem, remedy)]
+                meant = [Remark(*site, request.name, error.problem.partition(_SIGNATURES)[0], remedy)]
             self.remarks.update(meant)
             self.confirmed.update(meant)
 
