@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ascsim.language.core.ir_value import PlainValue
 from ascsim.language.core.range import range as runtime_range
 from ascsim.language.core.range import static_range
 
@@ -118,7 +119,8 @@ class _Program:
                 if seen.known and first.known and seen.value != first.value:
                     caller.say(node, "other constant", value=first.value, **facts)
             elif "" not in (seen.dtype, first.dtype) and seen.dtype != first.dtype:
-                caller.say(node, "argument types", before=first.dtype, after=seen.dtype, **facts)
+                rule = "argument types" if seen.type is PlainValue else "element types"
+                caller.say(node, rule, before=first.dtype, after=seen.dtype, **facts)
 
 
 class _Reader(Expressions):

@@ -194,6 +194,8 @@ class Expressions(ast.NodeVisitor):
                 and not -(2**31) <= other.value < 2**31
             ):
                 self.say(node, "large operand", value=other.value)
+        if right.type is np.ndarray:  # an address that is moved
+            return anew(right)
         return anew(left) if left.runtime else anew(right) if right.runtime else NOT_SEEN
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Seen:

@@ -276,6 +276,11 @@ SYNTAX: dict[str, Rule] = {
         "{after} here and {before} at the first call, for which pyasc made the function",
         "pass one type: value.cast(dtype), or asc.number(value, dtype)",
     ),
+    "element types": Rule(
+        "{parameter} of {name}",
+        "elements of {after} here and of {before} at the first call, for which pyasc made the function",
+        "write a function for each type, or what it does in its place",
+    ),
     "object outside": Rule("{name}", "an object of the API made outside the kernel", "make it in the kernel"),
     "bound queue": Rule("TQueBind in init_buffer", "pyasc gives memory to a TQue or TBuf alone", "take a TQue"),
     "method": Rule("{name}", "pyasc cannot look up a method of an object outside", "call it at the top of the module"),

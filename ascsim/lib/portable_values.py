@@ -144,7 +144,9 @@ def argument(value: Any) -> Seen:
     if isinstance(value, np.generic):
         return number(value.dtype.name)
     is_array = isinstance(value, (np.ndarray, MockTensor)) or hasattr(value, "data_ptr")
-    return instance(np.ndarray if is_array else type(value))
+    if is_array:  # of numpy or torch
+        return Seen(Kind.RUNTIME, type=np.ndarray, dtype=str(value.dtype).rpartition(".")[2])
+    return instance(type(value))
 
 
 def is_member(seen: Seen) -> bool:

@@ -552,6 +552,21 @@ def passes_members(n):
 
 
 @asc.jit
+def tensor_of(address):
+    tensor = asc.GlobalTensor()
+    tensor.set_global_buffer(address)
+    return tensor
+
+
+@asc.jit
+def one_function_two_element_types(x, y):
+    n = asc.get_block_idx()
+    a = tensor_of(x)
+    b = tensor_of(n + x)
+    c = tensor_of(y)  # here
+
+
+@asc.jit
 def stores_an_element(n):
     a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
     a[0] = 1.0  # here
@@ -745,6 +760,7 @@ EXPECTED = {
     "passes_text": "str as an argument of a device function",
     "inner_before_outer": "helper, which twice has called before",
     "one_function_two_types": "n of helper",
+    "one_function_two_element_types": "address of tensor_of",
     "stores_an_element": "assignment to an element of a LocalTensor",
     "negated": "- of a float at run time",
     "large": "3221225472 and a number of int32",
@@ -767,7 +783,11 @@ DIFFERS = (
     "two_names_of_a_tensor",
     "previous",
 )
-ARGUMENTS = {"hidden": (5, 3), "grown": (5, 3)}  # of a launch; of the others: 5
+ARGUMENTS = {  # of a launch; of the others: 5
+    "hidden": (5, 3),
+    "grown": (5, 3),
+    "one_function_two_element_types": (np.zeros(8, np.float32), np.zeros(8, np.int32)),
+}
 ALONE = ("with_default",)  # resolved before pyasc sees the kernel
 ENDS = ("taken_counter", "kept_counter")  # ends the process, and so is never handed to pyasc
 STALE = ("late",)  # accepted, and compiled once for all values
