@@ -89,7 +89,16 @@ def forms_of(value: Any, name: str) -> tuple[str, ...]:
         known = getattr(value, "__overloads__", None) or (inspect.signature(value),)
     except (TypeError, ValueError):
         return ()
-    return tuple(f"{name.rpartition('.')[2]}({', '.join(map(_parameter, form.parameters.values()))})" for form in known)
+    return tuple(f"{name.rpartition('.')[2]}({', '.join(_parameters(form))})" for form in known)
+
+
+def _parameters(form: inspect.Signature) -> Iterator[str]:
+    named = True  # by its place or by its name
+    for parameter in form.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and named:
+            yield "*"
+        named = named and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        yield _parameter(parameter)
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

@@ -79,3 +79,10 @@ def test_a_row_of_the_table() -> None:
     assert "`exp(dst, src, count)`<br>`exp(dst, src, mask, repeat_times, repeat_params, is_set_mask=True)`" in row
     assert "| float16, float32 | Exp |" in row
     assert "1 ulp" in row
+
+
+def test_arguments_that_go_by_name_alone_show_it() -> None:
+    assert support.forms_of(ascsim.set_vector_mask, "set_vector_mask") == (
+        "set_vector_mask(length, *, dtype, mode)",
+        "set_vector_mask(mask_high, mask_low, *, dtype, mode)",
+    )

@@ -60,7 +60,7 @@ def set_vector_mask(mask_high: Any = None, mask_low: Any = None, *, dtype: Any, 
 
 
 set_vector_mask.__overloads__ = signatures(  # type: ignore[attr-defined]
-    "length, dtype, mode", "mask_high, mask_low, dtype, mode"
+    "length, *, dtype, mode", "mask_high, mask_low, *, dtype, mode"
 )
 
 
