@@ -379,5 +379,11 @@ API: dict[str, tuple[tuple[Wrong, Rule], ...]] = {
             ),
         ),
     ),
+    "ShapeInfo": (
+        (
+            lambda call: any(isinstance(given, (ast.List, ast.Tuple)) for given in call.args),
+            Rule("ShapeInfo of a list", "pyasc takes an array", "asc.ShapeInfo(asc.array(asc.uint32, [...]))"),
+        ),
+    ),
     "TQue": ((_without_depth, Rule("TQue without a depth", "pyasc has no default", "TQue(position, 1)")),),
 }

@@ -552,6 +552,12 @@ def passes_members(n):
 
 
 @asc.jit
+def shape_of_a_list(n):
+    a = asc.LocalTensor(asc.float16, asc.TPosition.VECIN, 0, 64)
+    a.set_shape_info(asc.ShapeInfo([n, 8]))  # here
+
+
+@asc.jit
 def tensor_of(address):
     tensor = asc.GlobalTensor()
     tensor.set_global_buffer(address)
@@ -760,6 +766,7 @@ EXPECTED = {
     "passes_text": "str as an argument of a device function",
     "inner_before_outer": "helper, which twice has called before",
     "one_function_two_types": "n of helper",
+    "shape_of_a_list": "ShapeInfo of a list",
     "one_function_two_element_types": "address of tensor_of",
     "stores_an_element": "assignment to an element of a LocalTensor",
     "negated": "- of a float at run time",

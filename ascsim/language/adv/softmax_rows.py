@@ -83,7 +83,7 @@ def shape_of(operation: str, src: Any, name: str, info: SoftMaxShapeInfo | None 
         return info.src_m, info.src_k, info.ori_src_m, info.ori_src_k
     shape, original = src.get_shape_info().key[:2]
     if not shape or not original:
-        rule = "set_shape_info(asc.ShapeInfo(...))"
+        rule = "set_shape_info(asc.ShapeInfo(asc.array(asc.uint32, [rows, columns])))"
         raise ArgumentValueError(operation, f"{name} has no shape", operand=name, rule=rule)
     return math.prod(shape[:-1]), shape[-1], math.prod(original[:-1]), original[-1]
 
