@@ -62,12 +62,18 @@ class Meetings:
         self.visits: dict[tuple[Hashable, int], int] = {}
 
     @recorded(at=2)
-    def post(self, box: Hashable, core: Core, what: str, site: Site) -> None:
-        """Leave all that this core has done so far (after PIPE_ALL) in a box, once it is empty."""
+    def await_empty(self, box: Hashable, core: Core, what: str, site: Site) -> None:
+        """Wait until a box is empty; from then on this core follows whoever emptied it."""
         slot = self.boxes.setdefault(box, Box())
         self._wait(core, lambda: slot.letter is None, what, site)
         if slot.taken is not None:
             arrive(core, slot.taken)
+
+    @recorded(at=2)
+    def post(self, box: Hashable, core: Core, what: str, site: Site) -> None:
+        """Leave all that this core has done so far (after PIPE_ALL) in a box, once it is empty."""
+        self.await_empty(box, core, what, site)
+        slot = self.boxes[box]
         slot.letter, slot.site, slot.sender = foreign(core, core.everything()), site, core.name
 
     @recorded(at=2)
@@ -77,7 +83,13 @@ class Meetings:
         self._wait(core, lambda: slot.letter is not None, what, site)
         assert slot.letter is not None
         arrive(core, slot.letter)
-        slot.letter, slot.taken = None, foreign(core, core.everything())
+        slot.letter = None
+        self.taken(box, core)
+
+    @recorded(at=2)
+    def taken(self, box: Hashable, core: Core) -> None:
+        """All that the taker has done so far (after PIPE_ALL) comes before the next letter."""
+        self.boxes[box].taken = foreign(core, core.everything())
 
     @recorded(at=2)
     def meet(self, key: Hashable, core: Core, members: int, what: str, site: Site) -> None:

@@ -179,6 +179,33 @@ def test_an_order_that_shows_is_told_as_a_story():
     assert pickle.loads(pickle.dumps(error)).orders == error.orders
 
 
+def test_a_mailbox_is_the_same_in_any_order():
+    """Whoever takes a letter empties a slot that has been filled, and whoever fills it again finds it emptied."""
+
+    @asc.jit
+    def letters(work, z, turns: asc.ConstExpr):
+        work_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+        work_gm.set_global_buffer(work, 32)
+        z_gm.set_global_buffer(z, 8)
+        part, scratch = (asc.LocalTensor(asc.int32, asc.TPosition.VECCALC, at, 8) for at in (0, 32))
+        for turn in range(turns):
+            if asc.get_block_idx() == 0:
+                asc.duplicate(part, turn, 8)
+                asc.set_flag(DONE, 0)
+                asc.wait_flag(DONE, 0)
+                asc.data_copy(z_gm, part, 8)
+                asc.ib_set(work_gm, scratch, 0, 0)
+                asc.ib_wait(work_gm, scratch, 1, 0)
+            else:
+                asc.ib_wait(work_gm, scratch, 0, 0)
+                asc.data_copy(part, z_gm, 8)
+                asc.ib_set(work_gm, scratch, 1, 0)
+
+    words = np.zeros(32, np.int32)
+    assert find_hazards(letters, 2, words, words[:8].copy(), 2) == []
+    assert_order_independent(letters, 2, words, words[:8].copy(), 2)
+
+
 def test_sums_that_depend_on_the_order_are_told_though_they_are_no_race():
     @asc.jit
     def sums(z):

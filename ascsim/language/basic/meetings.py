@@ -7,6 +7,7 @@ ids that the vendor's code borrows for its copies are not taken from the author'
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from ...hw.core import Core
@@ -106,7 +107,11 @@ def ib_set(gm_workspace: Any, ub_workspace: Any, block_idx: Any, event_id: Any, 
     site = author(1)
     core, number, room = _box("ib_set", gm_workspace, ub_workspace, block_idx, event_id, is_aiv_only, site)
     if room is not None:
-        _exchange(core, room, number, core.device.cross.post, 1)
+        cross = core.device.cross
+        box, what = _slot(core, room, number)
+        cross.await_empty(box, core, what, site)
+        _leave(room, number, 1)
+        cross.post(box, core, what, site)  # the other core finds the word: its polls follow this store
 
 
 def ib_wait(gm_workspace: Any, ub_workspace: Any, block_idx: Any, event_id: Any, is_aiv_only: Any = True) -> None:
@@ -114,7 +119,11 @@ def ib_wait(gm_workspace: Any, ub_workspace: Any, block_idx: Any, event_id: Any,
     site = author(1)
     core, number, room = _box("ib_wait", gm_workspace, ub_workspace, block_idx, event_id, is_aiv_only, site)
     if room is not None:
-        _exchange(core, room, number, core.device.cross.take, 0)
+        cross = core.device.cross
+        box, what = _slot(core, room, number)
+        cross.take(box, core, what, site)
+        _leave(room, number, 0)
+        cross.taken(box, core)
 
 
 def _box(
@@ -137,13 +146,17 @@ def _box(
     return core, number, workspace(core, gm, ub, (number + 1) * BLOCK, BLOCK, operation, site)
 
 
-def _exchange(core: Core, room: Workspace, number: int, move: Any, word: int) -> None:
-    """Post or take the letter of a slot, and leave `word` in it."""
+def _slot(core: Core, room: Workspace, number: int) -> tuple[Hashable, str]:
+    """After PIPE_ALL: the box of a slot, and what waits for it, in words."""
     core.barrier_all(room.site)
-    key = "ib", room.array, room.start + number * BLOCK
-    if key not in core.device.cross.boxes and room.slot(number) != 0:
+    box = "ib", room.array, room.start + number * BLOCK
+    if box not in core.device.cross.boxes and room.slot(number) != 0:
         room.fault(f"slot {number} holds {room.slot(number)} before its first use; rule: zero before the launch")
-    move(key, core, f"{room.operation}, slot {number} of {room.array.name}", room.site)
+    return box, f"{room.operation}, slot {number} of {room.array.name}"
+
+
+def _leave(room: Workspace, number: int, word: int) -> None:
+    """Poll a slot for the last time, and leave `word` in it."""
     room.load(number, 1)
     room.fill(0, 1, word)
     room.store(number, 1)
