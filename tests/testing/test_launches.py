@@ -206,6 +206,30 @@ def test_a_mailbox_is_the_same_in_any_order():
     assert_order_independent(letters, 2, words, words[:8].copy(), 2)
 
 
+def test_ordered_blocks_are_the_same_in_any_order():
+    @asc.jit
+    def turns(work, z):
+        work_gm, z_gm = asc.GlobalTensor(), asc.GlobalTensor()
+        work_gm.set_global_buffer(work, 16)
+        z_gm.set_global_buffer(z, 8)
+        part, scratch = (asc.LocalTensor(asc.int32, asc.TPosition.VECCALC, at, 24) for at in (0, 128))
+        scratch.set_value(16, 1)
+        for _ in range(2):
+            asc.wait_pre_block(work_gm, scratch)
+            asc.data_copy(part, z_gm, 8)
+            asc.set_flag(LOADED, 0)
+            asc.wait_flag(LOADED, 0)
+            asc.adds(part, part, 1, 8)
+            asc.set_flag(DONE, 0)
+            asc.wait_flag(DONE, 0)
+            asc.data_copy(z_gm, part, 8)
+            asc.notify_next_block(work_gm, scratch)
+
+    z = np.zeros(8, np.int32)
+    assert_order_independent(turns, 2, np.zeros(16, np.int32), z)
+    assert z.tolist() == [4] * 8
+
+
 def test_sums_that_depend_on_the_order_are_told_though_they_are_no_race():
     @asc.jit
     def sums(z):

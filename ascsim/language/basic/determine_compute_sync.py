@@ -59,7 +59,6 @@ def notify_next_block(gm_workspace: Any, ub_workspace: Any) -> None:
     blocks, mine = core.device.blocks, core.index
     core.barrier_all(room.site)
     turn = room.word(blocks * WORDS)
-    pass_turn(key, core)
     if mine == members[-1]:
         room.fill(0, blocks * WORDS, 0)
         room.store(0, blocks)
@@ -67,6 +66,7 @@ def notify_next_block(gm_workspace: Any, ub_workspace: Any) -> None:
         room.fill(mine * WORDS, WORDS, turn)
         room.store(mine, 1, mine)
     room.fill(blocks * WORDS, 1, turn + 1)
+    pass_turn(key, core)  # the next block finds the word: its polls follow this store
 
 
 def _turn(operation: str, gm: Any, ub: Any, site: Site) -> tuple[Core, Workspace | None, Any, list[int]]:
