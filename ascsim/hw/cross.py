@@ -120,6 +120,7 @@ class Cross(CrossRules):
             counter.mode, counter.key, counter.targets, counter.own_sets, counter.own_waits = mode, key, targets, 0, 0
         counter.own_sets += 1
         pipe.n += 1  # a report is an entry of its pipe: what follows it in another pipe can be told from what does not
+        own.clock[pipe.slot] = pipe.n  # who waits for it follows it
         counter.last_report = (pipe, pipe.n, site)
         done = self.rounds.setdefault(key, Round()).report(core.serial, foreign(core, own), members)
         if done is not None:

@@ -16,6 +16,7 @@ from generated import kernel
 from notation import read_case
 
 import ascsim as asc
+from ascsim.runtime.config import KernelType
 
 HERE = Path(__file__).parent
 SEEDS = range(6)
@@ -110,6 +111,24 @@ def test_a_word_read_once_is_a_race_whichever_core_comes_first_and_a_polled_one_
     with asc.settings(checks=asc.Checks.collect()):
         report = _once[2](np.zeros(16, np.int32), writer, polls)
     assert [finding.code for finding in report.findings] == ([] if polls else ["GM_RACE_RW"])
+
+
+@asc.jit(kernel_type=KernelType.MIX_AIV_1_0)
+def _reports(waits: bool) -> None:
+    asc.cross_core_set_flag(1, 0, asc.PipeID.PIPE_MTE3)
+    if waits:
+        asc.cross_core_wait_flag(1)
+    asc.cross_core_set_flag(1, 0, asc.PipeID.PIPE_V)
+    if not waits:
+        asc.cross_core_wait_flag(1)
+    asc.cross_core_wait_flag(1)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_core_that_has_waited_for_its_own_report_knows_which_came_first(waits: bool) -> None:
+    with asc.settings(checks=asc.Checks.collect()):
+        report = _reports[2](waits)
+    assert [finding.code for finding in report.findings] == ([] if waits else ["XFLAG_AMBIGUOUS"])
 
 
 def test_a_warning_of_a_published_kernel_can_be_counted() -> None:
