@@ -8,8 +8,8 @@ these arguments, this many blocks. Cores that make the same calls are looked at 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..hw.calls import Call
 from ..hw.findings import AT_ONCE, Finding, locate, place
@@ -17,9 +17,9 @@ from ..hw.ledger import Name
 from ..hw.rerun import Outcome, rerun
 from .between import RACES, ordered
 from .completions import Completion, completed
-from .edits import WHERE, CodeLine, Repair, line_of
+from .edits import CodeLine, Repair, line_of
 from .redundancy import Redundant, redundant
-from .repairs import IN_CORE, Pair, Repairs, ids_in_use, with_changes
+from .repairs import IN_CORE, Pair, Repairs, with_changes
 
 if TYPE_CHECKING:
     from ..hw.device import Device
@@ -40,6 +40,18 @@ class Lean:
         return f"{place(second)} follows {place(first)} only by {self.by} ({self.finding.code} without it)"
 
 
+class Cure(NamedTuple):
+    """What the report says of a finding that was not mended. `tried`: order between cores was, and did not help."""
+
+    code: str
+    cure: str
+    tried: bool
+
+    def __str__(self) -> str:
+        what = "no order between the cores was found" if self.tried else "not tried"
+        return f"for {self.code}, {what}: {self.cure}"
+
+
 @dataclass(frozen=True)
 class Advice:
     """What could be better. `str(advice)` is the text, `advice.data()` plain values for tools.
@@ -50,8 +62,8 @@ class Advice:
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
     others     codes of the faults that the repairs leave
-    cures      of findings that are no matter of order in one core and were not mended: code and cure, as the report
-               has it, not tried
+    cures      of findings that are no matter of order in one core and were not mended
+    halted     code of the fault that ended the launch: what comes after it was not looked at; "": nothing did
     silent     why nothing was tried; "" if something was
     """
 
@@ -61,26 +73,27 @@ class Advice:
     redundant: tuple[Redundant, ...] = ()
     leans: tuple[Lean, ...] = ()
     others: tuple[str, ...] = ()
-    cures: tuple[tuple[str, str], ...] = ()
+    cures: tuple[Cure, ...] = ()
+    halted: str = ""
     silent: str = ""
 
     @property
     def lines(self) -> list[CodeLine]:
         """The code of all repairs, by place."""
         lines = (line for repair in self.repairs for line in repair.lines)
-        return sorted(lines, key=lambda line: (line.file, line.line, WHERE.index(line.where)))
+        return sorted(lines, key=lambda line: line.order)
 
     def __str__(self) -> str:
         text = [f"Advice: not given: {self.silent}"] if self.silent else []
         if self.repairs:
             few = "the fewest calls that put it in order" if self.smallest else "calls that put it in order"
-            text.append(f"Advice: {few}")
+            text.append(f"Advice: {few}" + f", as far as it came ({self.halted} ended it)" * bool(self.halted))
             text += [f"  {line}" for line in self.lines]
         if self.left:
             text.append(f"Advice: nothing found for {', '.join(finding.code for finding in self.left)}")
         elif self.repairs and self.others:
             text.append(f"  (this does not mend {', '.join(self.others)})")
-        text += [f"Advice: for {code}, not tried: {cure}" for code, cure in self.cures]
+        text += [f"Advice: {cure}" for cure in self.cures]
         text += [f"Advice: not needed: {item}" for item in self.redundant]
         text += [f"Note: {item}" for item in self.leans]
         return "\n".join(text) or "Advice: none needed"
@@ -89,12 +102,20 @@ class Advice:
         """Lists and dicts of plain values."""
         return {
             "repairs": [
-                {"where": line.where, "file": line.file, "line": line.line, "code": line.code} for line in self.lines
+                {
+                    "where": line.where,
+                    "file": line.file,
+                    "line": line.line,
+                    "last": line.last or None,
+                    "code": line.code,
+                }
+                for line in self.lines
             ],
             "smallest": self.smallest,
             "left": [finding.text() for finding in self.left],
             "others": list(self.others),
-            "cures": [{"code": code, "cure": cure} for code, cure in self.cures],
+            "cures": [cure._asdict() for cure in self.cures],
+            "halted": self.halted,
             "redundant": [
                 {"lines": [list(line) for line in item.lines], "us": item.microseconds, "auto_sync": item.compiler_only}
                 for item in self.redundant
@@ -117,6 +138,13 @@ class _Adviser:
     device: Device
     calls: dict[int, list[Call]] = field(init=False)  # of the cores that differ
     entries: dict[Name, Any] = field(init=False)
+    halted: str = field(init=False)  # code of the fault that ended the launch before its last call
+
+    @property
+    def mixed(self) -> bool:
+        """Whether cores of both kinds run the text."""
+        serving = {core.serial for core in self.device.servers.cores.values()}
+        return len({place.kind for place in self.device.places if place.serial not in serving}) > 1
 
     @property
     def advice(self) -> Advice:
@@ -128,25 +156,29 @@ class _Adviser:
         self.calls = _different(every)
         if sum(map(len, self.calls.values())) > CALLS:
             return Advice(cures=self.cures(), silent=f"more than {CALLS} calls")
-        halted = next((f.code for f in faults if f.code in AT_ONCE and not f.at_end), "")
-        if halted:
-            return Advice(cures=self.cures(), silent=f"{halted} ended the launch before its last call")
+        self.halted = next((f.code for f in faults if f.code in AT_ONCE and not f.at_end), "")
+        ended = f"{self.halted} ended the launch before its last call"
+        if self.halted not in ("", "DEADLOCK"):
+            return Advice(cures=self.cures(), halted=self.halted, silent=ended)
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
         leans = self.leans()
         repairs, left, fewest, outcome = self.in_core(framework)
-        races = [f for f in device.findings if f.code in RACES] if sum(map(len, every.values())) <= CALLS else []
-        between, mended = ordered(races, lambda more: rerun(device, with_changes((*repairs, *more)), every))
+        known = sum(map(len, every.values())) <= CALLS and not self.halted
+        races = [f for f in device.findings if f.code in RACES and known]
+        between, mended = ordered(races, every, lambda more: rerun(device, with_changes((*repairs, *more)), every))
         if between:
             repairs, fewest = (*repairs, *between), not repairs and len(between) == 1
-        cures = self.cures(mended)
+        cures = self.cures(mended, races)
         faulty = {finding.code for finding in outcome.findings}
         codes = dict.fromkeys(f.code for f in faults if f.code not in IN_CORE and f.key not in mended)
         others = tuple(code for code in codes if not code.startswith(FLAGS) or code in faulty)
         if repairs or left:
-            return Advice(repairs, fewest, left, (), leans, others, cures)
+            return Advice(repairs, fewest, left, (), leans, others, cures, self.halted)
         if faults:
-            return Advice(leans=leans, cures=cures, silent=f"no call of a flag or barrier mends {', '.join(others)}")
+            codes = dict.fromkeys(others or (f.code for f in faults))
+            why = ended if self.halted else f"no call of a flag or barrier mends {', '.join(codes)}"
+            return Advice(leans=leans, cures=cures, halted=self.halted, silent=why)
         cycles_per_us = device.soc.clock_mhz
         return Advice(redundant=tuple(redundant(self.calls, self.trial, lambda c: c / cycles_per_us)), leans=leans)
 
@@ -155,26 +187,31 @@ class _Adviser:
 
         `framework`: a TPipe gives the ids.
         """
-        done, outcome, fewest = completed(self.calls, lambda changes: self.trial(with_changes(changes), True))
+        done, outcome, fewest = completed(
+            self.calls, lambda changes: self.trial(with_changes(changes), True), self.mixed, not self.halted
+        )
         if not any(finding.code in IN_CORE for finding in outcome.findings):
             return done, (), fewest, outcome
         search = Repairs(
+            self.calls,
             lambda more: self.trial(with_changes((*done, *more)), True),
-            ids_in_use(self.calls.values()),
             self.describe,
             framework,
         )
         smallest = search.smallest and not done
         return (*done, *search.chosen), tuple(search.left), smallest, search.trial(search.chosen)
 
-    def cures(self, mended: Collection[tuple[object, ...]] = ()) -> tuple[tuple[str, str], ...]:
+    def cures(self, mended: Collection[tuple[object, ...]] = (), tried: Collection[Finding] = ()) -> tuple[Cure, ...]:
         """What the report says of findings that nothing was tried for, or nothing helped."""
-        found = self.device.findings
-        return tuple((f.code, f.remedy) for f in found if f.code not in IN_CORE and f.remedy and f.key not in mended)
+        left = [f for f in self.device.findings if f.code not in IN_CORE and f.remedy and f.key not in mended]
+        return tuple(Cure(f.code, f.remedy, f in tried and locate(f.sites[0]) != locate(f.sites[-1])) for f in left)
 
     def trial(self, edit: Callable[[list[Call]], Iterable[Call]], compiler: bool) -> Outcome:
         """The launch made again, on the cores that differ."""
-        return rerun(self.device, edit, self.calls, compiler=compiler)
+        outcome = rerun(self.device, edit, self.calls, compiler=compiler)
+        if self.halted:  # the waits for what is still up may come later
+            outcome = replace(outcome, findings=[f for f in outcome.findings if f.code != "FLAG_LEFT_SET"])
+        return outcome
 
     def leans(self) -> tuple[Lean, ...]:
         """What would be found without the compiler's order."""
@@ -187,12 +224,12 @@ class _Adviser:
         return tuple(Lean(f, by) for f in found if f.key not in known and f.code in IN_CORE)
 
     def describe(self, first: Name, second: Name) -> Pair | None:
-        """Pipes and turns of two accesses."""
+        """Pipes, turns and kind of core of two accesses."""
         a, b = self.entries.get(first), self.entries.get(second)
         if a is None or b is None:
             return None
         turns = (a.turn, b.turn) if a.turn >= 0 and b.turn >= 0 else (0, 0)
-        return a.plan.pipe.name, b.plan.pipe.name, *turns
+        return a.plan.pipe.name, b.plan.pipe.name, *turns, a.core.kind if self.mixed else ""
 
 
 def _different(calls: dict[int, list[Call]]) -> dict[int, list[Call]]:

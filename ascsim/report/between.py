@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..hw import current
@@ -18,8 +19,8 @@ from ..hw.cross_rules import SYNC_ALL_IDS
 from ..hw.events import CROSS_IDS
 from ..hw.findings import Finding, locate
 from ..hw.rerun import Outcome
-from .completions import Completion, Trial, visits
-from .edits import CodeLine, Line, Loop, block_around, function_end, line_of, loop_around
+from .completions import Calls, Completion, Trial, visits
+from .edits import Block, CodeLine, Line, block_around, function_end, guarded, line_of, loop_around, meet
 from .redundancy import misses
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Access:
     pipe: str
 
 
-def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...], set[tuple[object, ...]]]:
+def ordered(races: list[Finding], calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], set[tuple[object, ...]]]:
     """The changes that end races, and the keys of the races that they end.
 
     A race ended shows the next, the other way round a loop. What leaves a race that was not there before is given up.
@@ -55,7 +56,7 @@ def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...],
     wanted = [race for race in races if _among(race, base.findings)]
     for _ in range(ROUNDS):
         left = [f for f in outcome.findings if f.code in RACES and (_among(f, wanted) or not _among(f, base.findings))]
-        better = next(filter(None, (_mend(chosen, outcome, race, trial) for race in left[:FIRST])), None)
+        better = next(filter(None, (_mend(chosen, outcome, race, calls, trial) for race in left[:FIRST])), None)
         if better is None:
             break
         chosen, outcome = better
@@ -69,12 +70,12 @@ def ordered(races: list[Finding], trial: Trial) -> tuple[tuple[Completion, ...],
 
 
 def _mend(
-    chosen: tuple[Completion, ...], before: Outcome, race: Finding, trial: Trial
+    chosen: tuple[Completion, ...], before: Outcome, race: Finding, calls: Calls, trial: Trial
 ) -> tuple[tuple[Completion, ...], Outcome] | None:
     """The changes with one that ends a race: the first that brings no other race to light, else the first."""
     known = {finding.key for finding in before.serious}
     best = None
-    for candidate in _candidates(race, before.device):
+    for candidate in _candidates(race, before.device, calls):
         outcome = trial((*chosen, candidate))
         new = [finding for finding in outcome.serious if finding.key not in known]
         if outcome.ended or _among(race, outcome.findings) or any(finding.code not in RACES for finding in new):
@@ -91,7 +92,7 @@ def _among(race: Finding, findings: Iterable[Finding]) -> bool:
     return any(other.code == race.code and [*map(locate, other.sites)] == lines for other in findings)
 
 
-def _candidates(race: Finding, device: Any) -> Iterator[Completion]:
+def _candidates(race: Finding, device: Any, calls: Calls) -> Iterator[Completion]:
     first, second = (
         Access(locate(site), core.kind, core.group, core.slots[slot].name)
         for site, (serial, slot, _) in zip(race.sites, device.seen[race.key], strict=True)
@@ -99,7 +100,7 @@ def _candidates(race: Finding, device: Any) -> Iterator[Completion]:
     )
     if first.line == second.line:
         return
-    loop = loop_around(first.line, second.line)
+    loop = loop_around(*meet(chain.from_iterable(calls.values()), first.line, second.line))
     if first.kind == second.kind:
         for side, other in ((second, first), (first, second)):
             if loop is None:
@@ -117,25 +118,24 @@ def _candidates(race: Finding, device: Any) -> Iterator[Completion]:
                 yield _both(_flag(one, other, free[0], None), _flag(other, one, free[1], loop))
 
 
-def _flag(first: Access, second: Access, number: int, loop: Loop | None) -> Completion:
+def _flag(first: Access, second: Access, number: int, loop: Block | None) -> Completion:
     """Raised after `first`, waited for before `second`; round a loop it is raised once before it."""
-    set_code = f"asc.cross_core_set_flag({number}, {MODE}, asc.PipeID.PIPE_{first.pipe})  # {first.kind}"
-    wait_code = f"asc.cross_core_wait_flag({number})  # {second.kind}"
-    lines = [CodeLine("after", *first.line, set_code), CodeLine("before", *second.line, wait_code)]
-    there, here = (partial(visits, beside=("", side.line), loop=None) for side in (first, second))
+    set_code = f"asc.cross_core_set_flag({number}, {MODE}, asc.PipeID.PIPE_{first.pipe})"
+    wait_code = f"asc.cross_core_wait_flag({number})"
+    lines = [
+        CodeLine("after", *first.line, guarded(set_code, first.line, first.kind)),
+        CodeLine("before", *second.line, guarded(wait_code, second.line, second.kind)),
+    ]
+    there, here = (partial(visits, beside=("", side.line)) for side in (first, second))
     puts = [
         _Put("after", there, first.kind, _raise, (number, first.pipe), first.line),
         _Put("before", here, second.kind, _wait, (number,), second.line),
     ]
     if loop is not None:
-        lines += [
-            CodeLine("before loop", first.line[0], loop.first, set_code),
-            CodeLine("after loop", second.line[0], loop.last, wait_code),
-        ]
-        there, here = (partial(visits, beside=("", side.line), loop=loop) for side in (first, second))
+        lines += [loop.code("before", set_code, first.kind), loop.code("after", wait_code, second.kind)]
         puts += [
-            _Put("before", there, first.kind, _raise, (number, first.pipe), first.line),
-            _Put("after", here, second.kind, _wait, (number,), second.line),
+            _Put("before", loop.runs, first.kind, _raise, (number, first.pipe), first.line),
+            _Put("after", loop.runs, second.kind, _wait, (number,), second.line),
         ]
     return Completion(tuple(lines), lambda made: _put(made, puts))
 
@@ -145,12 +145,12 @@ def _both(one: Completion, other: Completion) -> Completion:
     return Completion((*one.lines, *other.lines), lambda made: other.edit(one.edit(made)))
 
 
-def _meeting(side: Access, block: Loop | None, hard: bool) -> Completion:
+def _meeting(side: Access, block: Block | None, hard: bool) -> Completion:
     """All cores of the kind wait for each other before a line, or before the block that holds it: by flags in a mix
     kernel, else by two workspaces."""
     code = "asc.sync_all()" if hard else f"asc.sync_all(gm_workspace, ub_workspace)  # {SOFT}"
     first = side.line if block is None else (side.line[0], block.first)
-    places = partial(visits, beside=("", side.line), loop=None) if block is None else partial(_crossing, line=first)
+    places = partial(visits, beside=("", side.line)) if block is None else partial(_crossing, line=first)
     put = _Put("before", places, side.kind, _meet, (), first)
     return Completion((CodeLine("before", *first, code),), lambda made: _put(made, [put]))
 
@@ -184,8 +184,8 @@ def _put(made: list[Call], puts: Iterable[_Put]) -> list[Call]:
             continue
         for a, b in put.places(made):
             at, there = (a, before) if put.where == "before" else (b, after)
-            turn = made[at].turn if at < len(made) else -1
-            there.setdefault(at, []).append(Call(own, put.what, (own, *put.args, put.line), {}, put.line, turn))
+            turn, run = (made[at].turn, made[at].activation) if at < len(made) else (-1, None)
+            there.setdefault(at, []).append(Call(own, put.what, (own, *put.args, put.line), {}, put.line, turn, run))
     calls = (one for k, call in enumerate(made) for one in (*before.get(k, ()), call, *after.get(k, ())))
     return [*calls, *before.get(len(made), ())]
 

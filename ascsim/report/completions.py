@@ -1,8 +1,8 @@
-"""One line put in, left out or changed where sets and waits do not come out even: a flag of which half was forgotten.
+"""One line put in, left out, changed or moved: a flag of which half was forgotten, or stands on the wrong side.
 
 Such a kernel is nearly right: it lacks the other half, not a second pair. Candidates are tried one after the other on
 the launch made again (`rerun`); the first that leaves nothing to report is taken, else the one that leaves least. Not
-looked at: flags of queues and of the library, and pairs that come out even in the wrong order.
+looked at: flags of queues and of the library.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from ..hw.calls import Call
 from ..hw.events import EVENT_NUMBER
-from ..hw.findings import locate
+from ..hw.findings import Finding, locate
 from ..hw.rerun import Outcome
-from .edits import CodeLine, Line, Loop, acts, edited, innermost, line_of, loop_around, source
+from .edits import Block, CodeLine, Line, acts, bound, edited, innermost, levels, line_of, loop_around, source
 
 OTHER = {"set_flag": "wait_flag", "wait_flag": "set_flag"}
 MOST = 4  # lines
@@ -27,7 +27,7 @@ Calls = dict[int, list[Call]]
 
 @dataclass(frozen=True)
 class Completion:
-    """A change of one line: in words, and to the calls of one core's text."""
+    """A change of one line, or a move: in words, and to the calls of one core's text."""
 
     lines: tuple[CodeLine, ...]
     edit: Callable[[list[Call]], list[Call]]
@@ -36,18 +36,21 @@ class Completion:
 Trial = Callable[[tuple[Completion, ...]], Outcome]
 
 
-def completed(calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], Outcome, bool]:
-    """The changes, none where all flags come out even or nothing helps, the launch with them, and whether no smaller
-    set of the candidates does as well: of two changes, where each alone was tried."""
+def completed(calls: Calls, trial: Trial, mixed: bool, whole: bool) -> tuple[tuple[Completion, ...], Outcome, bool]:
+    """The changes, none where nothing helps, the launch with them, and whether no smaller set of the candidates does
+    as well: of two changes, where each alone was tried.
+
+    `mixed`: cores of both kinds run the text; `whole`: nothing ended the launch before its last call.
+    """
     chosen: tuple[Completion, ...] = ()
     outcome = trial(())
     alone = False  # every change was tried alone
     trials, most = 0, min(TRIALS, WORK // max(1, sum(map(len, calls.values()))))
     for _ in range(MOST):
         now = {serial: edited(made, (), chosen) for serial, made in calls.items()}
-        uneven = _Uneven(now)
+        flags = _Flags(now, mixed, whole)
         best, left = None, _faults(outcome)
-        for candidate in uneven.candidates([locate(f.sites[-1]) for f in outcome.findings if f.sites]):
+        for candidate in flags.candidates([f for f in outcome.findings if f.sites]):
             trials += 1
             if trials > most:
                 break
@@ -71,13 +74,16 @@ def _faults(outcome: Outcome) -> tuple[bool, int]:
     return outcome.ended, sum(finding.count for finding in outcome.serious)
 
 
-class _Uneven:
+class _Flags:
     """The author's sets and waits, and those of flags which come out uneven."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, mixed: bool, whole: bool) -> None:
+        self.mixed, self.whole = mixed, whole
         self.flags: dict[Key, set[str]] = {}  # events at each line
         self.acts: dict[str, dict[Line, None]] = {}  # lines of instructions by pipe, in order
         self.over: dict[Key, dict[int, None]] = {}  # lines with calls of flags that lack the other half, and the ids
+        self.around: dict[Key, dict[Block, None]] = {}  # loops around such a line or around what leads to it
+        self.kinds: dict[Key, set[str]] = {}  # of the cores that come by it
         for made in calls.values():
             self._look(made)
 
@@ -98,20 +104,48 @@ class _Uneven:
             if call.what in OTHER and line is not None and (str(call.what), line) in self.flags:
                 left = balance[call.args[0].event, call.args[0].id]
                 if left and (left > 0) == (call.what == "set_flag"):
-                    self.over.setdefault((str(call.what), line), {})[call.args[0].id] = None
+                    key = str(call.what), line
+                    self.over.setdefault(key, {})[call.args[0].id] = None
+                    self.kinds.setdefault(key, set()).add(call.core.kind)
+                    loops = filter(None, (loop_around(at, at) for at, _ in levels(call)))
+                    self.around.setdefault(key, {}).update(dict.fromkeys(loops))
 
-    def candidates(self, found: list[Line]) -> Iterator[Completion]:
-        """What one line could do, the likeliest first; `found` are lines at which something was found."""
+    def candidates(self, found: list[Finding]) -> Iterator[Completion]:
+        """What one line could do, the likeliest first.
+
+        Of a launch that something ended it is not known what a wait has to wait for in later turns: it stays if it can.
+        """
         over = [key for key in self.over if len(self.flags[key]) == 1]
-        for key in over:
-            yield _leave_out(key)
+        if self.whole:
+            yield from map(_leave_out, over)
         for key in over:
             for other in over:
                 if key[0] != other[0]:
                     yield from self._change(key, other)
         for key in over:
             (event,) = self.flags[key]
-            yield from self._put(key, event, found)
+            yield from self._put(key, event, [locate(finding.sites[-1]) for finding in found])
+        for finding in found:
+            yield from self._move(locate(finding.sites[0]), locate(finding.sites[-1]))
+        if not self.whole:
+            yield from map(_leave_out, over)
+
+    def _move(self, first: Line, second: Line) -> Iterator[Completion]:
+        """A set before the first access goes behind it, a wait behind the second goes before it."""
+        for key, events in self.flags.items():
+            what, line = key
+            sets = what == "set_flag"
+            to = first if sets else second
+            for event in events if len(events) == 1 else ():
+                pipe = event.split("_")[0 if sets else 1]
+                if to in self.acts.get(pipe, ()) and (line < to if sets else line > to) and self._fits(key, to):
+                    put = _place("after" if sets else "before", ("", to), what, event, key)
+                    gone = _leave_out(key)
+                    yield Completion((*gone.lines, *put.lines), lambda made, a=put.edit, b=gone.edit: b(a(made)))  # type: ignore[misc]
+
+    def _fits(self, key: Key, line: Line) -> bool:
+        """Whether the arguments of a call mean the same at another line."""
+        return innermost(key[1]) == innermost(line) and bound(_arguments(*key), line)
 
     def _change(self, key: Key, other: Key) -> Iterator[Completion]:
         """The call at one line takes the flag of the other half at another line."""
@@ -129,15 +163,17 @@ class _Uneven:
         for other in lines:
             for ids in self._ids(key, event, other):
                 yield _place(where, ("", other), what, event, ids)
-        loop = loop_around(line, line)
         once = tuple(self.over[key])
-        beside = ("before" if sets else "after") + " loop" * (loop is not None)
-        yield _place(beside, key, what, event, once, loop)
+        where = "before" if sets else "after"
+        kind = next(iter(self.kinds[key])) if self.mixed and len(self.kinds[key]) == 1 else ""
+        for loop in self.around[key]:
+            yield _place(where, key, what, event, once, loop, kind)
+        if not self.around[key]:
+            yield _place(where, key, what, event, once)
 
     def _ids(self, key: Key, event: str, line: Line) -> Iterator[Key | tuple[int, ...]]:
         """The ids that a call at a line may have: those of another call in the same loop, or one number."""
-        loop = innermost(line)
-        same = [other for other, events in self.flags.items() if events == {event} and innermost(other[1]) == loop]
+        same = [other for other, events in self.flags.items() if events == {event} and self._fits(other, line)]
         yield from sorted(same, key=lambda other: other != key)
         if len(self.over[key]) == 1:
             yield tuple(self.over[key])
@@ -149,33 +185,43 @@ def _leave_out(key: Key) -> Completion:
 
 
 def _place(
-    where: str, beside: Key, what: str, event: str, ids: Key | tuple[int, ...], loop: Loop | None = None
+    where: str,
+    beside: Key,
+    what: str,
+    event: str,
+    ids: Key | tuple[int, ...],
+    loop: Block | None = None,
+    kind: str = "",
 ) -> Completion:
     """A call of a flag in some place. `beside` is the call there, ("", line) any instruction of the line; `ids` are
-    taken from another call, turn by turn, or given, one line each."""
+    taken from another call, turn by turn, or given, one line each. With a loop it is before or after that, on cores
+    of one kind ("": there are no others)."""
     line = beside[1]
-    if loop is not None:
-        line = line[0], loop.first if where == "before loop" else loop.last
     texts = [_arguments(*ids)] if isinstance(ids[0], str) else []
     texts = [text for text in texts if text] or [
         f"asc.HardEvent.{event}, {number}" for number in ids if isinstance(number, int)
     ]
-    code = tuple(CodeLine(where, *line, f"asc.{what}({text})") for text in texts)
+    calls = [f"asc.{what}({text})" for text in texts]
+    code = tuple(loop.code(where, text, kind) if loop else CodeLine(where, *line, text) for text in calls)
 
     def edit(made: list[Call]) -> list[Call]:
         out: list[Call] = []
         numbers = _Numbers(made, ids)
-        there = {(b if where.startswith("after") else a) for a, b in visits(made, beside, loop)}
+        own = not made or kind in ("", made[0].core.kind)
+        places = [] if not own else loop.runs(made) if loop else visits(made, beside)
+        there = {(b if where == "after" else a) for a, b in places}
         for k, call in enumerate(made):
             row = call.core.flags[EVENT_NUMBER[event]] if k in there else None
             if row is None:
                 out.append(call)
                 continue
-            put = [Call(call.core, what, (row[n], line), {}, line, call.turn) for n in numbers.beside(k, call.turn)]
+            put = [
+                call._replace(what=what, args=(row[n], line), named={}, site=line) for n in numbers.beside(k, call.turn)
+            ]
             if where == "instead of":
                 out += put or [call]
             else:
-                out += [call, *put] if where.startswith("after") else [*put, call]
+                out += [call, *put] if where == "after" else [*put, call]
         return out
 
     return Completion(code, edit)
@@ -198,23 +244,15 @@ class _Numbers:
         return self.fixed or near[:1]
 
 
-def visits(made: list[Call], beside: Key, loop: Loop | None) -> list[tuple[int, int]]:
-    """First and last call of every time that the text comes by a line, or runs a loop."""
+def visits(made: list[Call], beside: Key) -> list[tuple[int, int]]:
+    """First and last call of every time that the text comes by a line."""
     what, line = beside
-
-    def here(call: Call) -> bool:
-        at = line_of(call)
-        if loop is not None:
-            return at is not None and at[0] == line[0] and loop.first <= at[1] <= loop.last
-        return at == line and (call.what == what if what else acts(call))
-
     found: list[tuple[int, int]] = []
     for k, call in enumerate(made):
-        if not here(call):
+        if line_of(call) != line or not (call.what == what if what else acts(call)):
             continue
-        last = found[-1] if found else None
-        runs_on = last is not None and (loop is not None or (last[1] == k - 1 and not what))
-        if last is not None and runs_on and (loop is not None or made[k - 1].turn == call.turn):
+        last = found[-1] if found and not what else (k, -1)
+        if last[1] == k - 1 and (made[k - 1].turn, made[k - 1].activation) == (call.turn, call.activation):
             found[-1] = last[0], k
         else:
             found.append((k, k))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..hw.calls import Call
+from ..hw.calls import Activation, Call
 from ..hw.events import EVENT_NUMBER
 from ..hw.findings import locate
 
@@ -28,22 +29,44 @@ WHERE = ("before loop", "before", "leave out", "instead of", "after", "after loo
 class CodeLine:
     """A line of code to put before, after or in place of a line of the author's file, or to take out of it."""
 
-    where: str  # one of WHERE; of "before loop" and "after loop" the line is the loop's first or last
+    where: str  # one of WHERE
     file: str
     line: int
     code: str
+    last: int = 0  # of "before loop" and "after loop": `line` is the loop's first, this its last
 
     def __str__(self) -> str:
-        return f"{self.where:<11} {short(self.file)}:{self.line}  {self.code}"
+        lines = f"{self.line}-{self.last}" if self.last else str(self.line)
+        return f"{self.where:<11} {short(self.file)}:{lines}  {self.code}"
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Sorts lines by place: after loops that end on one line the innermost comes first."""
+        at = self.last if self.where == "after loop" else self.line
+        return self.file, at, WHERE.index(self.where), -self.line
 
 
 @dataclass(frozen=True)
-class Loop:
-    """A loop of the author's text: its lines, and the name of its variable ("" where it has none)."""
+class Block:
+    """A loop, branch or `with` of the author's text: its lines, and the variable whose value is the turn ("": none)."""
 
+    file: str
     first: int
     last: int
-    variable: str
+    variable: str = ""
+
+    def code(self, where: str, code: str, kind: str = "") -> CodeLine:
+        """A line of code before or after it, for cores of one kind (""; there are no others)."""
+        return CodeLine(f"{where} loop", self.file, self.first, guarded(code, (self.file, self.first), kind), self.last)
+
+    def runs(self, made: list[Call]) -> list[tuple[int, int]]:
+        """The first and the last call of each of its runs. (A function runs its outermost loop once.)"""
+        found: dict[Activation | None, tuple[int, int]] = {}
+        for k, call in enumerate(made):
+            for (file, line), run in levels(call):
+                if file == self.file and self.first <= line <= self.last:
+                    found[run] = found.get(run, (k, k))[0], k
+        return sorted(found.values())
 
 
 @dataclass(frozen=True)
@@ -53,6 +76,7 @@ class Repair:
     event    "MTE2_V" for a flag pair, "" for a barrier of `pipe` ("ALL": of every pipe)
     number   the first id; `ids` follow each other, one for each turn that a loop may run ahead
     loop     set once before it and waited for once after it (a reverse flag); None: a pair in one turn
+    kind     of the cores that do so; "": there are no others
     apart    set after `first`, waited for before `second`; False: both before `second`
     tpipe    what gives the ids, in the author's words; "": they are the author's own numbers
     """
@@ -63,7 +87,8 @@ class Repair:
     pipe: str = ""
     number: int = 0
     ids: int = 1
-    loop: Loop | None = None
+    loop: Block | None = None
+    kind: str = ""
     apart: bool = True
     tpipe: str = ""
 
@@ -85,14 +110,11 @@ class Repair:
                 CodeLine(*before, self._code("wait", number) + give),
             ]
         if self.ids > 1:
-            number = " + ".join(
-                filter(None, [number * bool(self.number), f"{self.loop.variable or 'turn'} % {self.ids}"])
-            )
-        file = self.second[0]
+            number = " + ".join(filter(None, [number * bool(self.number), f"{self.loop.variable} % {self.ids}"]))
         inner = [CodeLine(*before, self._code("wait", number)), CodeLine(*after, self._code("set", number))]
         every = [number] if self.ids == 1 else [str(self.number + k) for k in range(self.ids)]
-        prime = [CodeLine("before loop", file, self.loop.first, take + self._code("set", k)) for k in every]
-        drain = [CodeLine("after loop", file, self.loop.last, self._code("wait", k) + give) for k in every]
+        prime = [self.loop.code("before", take + self._code("set", k), self.kind) for k in every]
+        drain = [self.loop.code("after", self._code("wait", k) + give, self.kind) for k in every]
         return [*prime, *sorted(inner, key=lambda line: line.line), *drain]
 
     def _code(self, call: str, number: str) -> str:
@@ -110,12 +132,14 @@ class Repair:
 
     def edit(self, calls: list[Call]) -> Iterator[Call]:
         """The calls of one core's text with these among them."""
-        inside = [k for k, call in enumerate(calls) if self.loop is not None and self._in_loop(call)]
+        own = not calls or self.kind in ("", calls[0].core.kind)
+        runs = self.loop.runs(calls) if self.loop is not None and own else []
+        starts, ends = {first for first, _ in runs}, {last for _, last in runs}
         every = range(self.number, self.number + self.ids)
         for k, call in enumerate(calls):
             here = line_of(call)
             number = self.number + call.turn % self.ids
-            if inside and k == inside[0]:
+            if k in starts:
                 yield from (self._call(call, "set_flag", number) for number in every)
             if here == self.second and acts(call):
                 if not self.event:
@@ -127,22 +151,18 @@ class Repair:
             yield call
             if here == self.first and acts(call) and self.event and self.apart:
                 yield self._call(call, "set_flag", number)
-            if inside and k == inside[-1]:
+            if k in ends:
                 yield from (self._call(call, "wait_flag", number) for number in every)
-
-    def _in_loop(self, call: Call) -> bool:
-        here = line_of(call)
-        return here is not None and here[0] == self.second[0] and self.loop.first <= here[1] <= self.loop.last  # type: ignore[union-attr]
 
     def _call(self, beside: Call, what: str, number: int) -> Call:
         site = self.first if what == "set_flag" else self.second
         flag = beside.core.flags[EVENT_NUMBER[self.event]][number]  # type: ignore[index]
-        return Call(beside.core, what, (flag, site), {}, site, beside.turn)
+        return beside._replace(what=what, args=(flag, site), named={}, site=site)
 
     def _barrier(self, beside: Call) -> Call:
         core: Core = beside.core
         what, args = ("barrier_all", ()) if self.pipe == "ALL" else ("barrier", (core.pipes[self.pipe],))
-        return Call(core, what, (*args, self.second), {}, self.second, beside.turn)
+        return beside._replace(what=what, args=(*args, self.second), named={}, site=self.second)
 
 
 class Change(Protocol):
@@ -171,6 +191,29 @@ def line_of(call: Call) -> Line | None:
     return None if call.site is None else locate(call.site)
 
 
+def levels(call: Call) -> Iterator[tuple[Line, Activation | None]]:
+    """The author's line of a call and those that led to it, from the innermost function out, each with its run (None:
+    of the kernel itself)."""
+    site, run = call.site, call.activation
+    while site is not None:
+        inner = None if run is None or run.outer is None else run
+        yield locate(site), inner
+        site, run = (None, None) if inner is None else (inner.site, inner.outer)
+
+
+def meet(calls: Iterable[Call], first: Line, second: Line) -> tuple[Line, Line]:
+    """The lines of the innermost function run that lead to both lines; the lines themselves where none does."""
+    calls = list(calls)
+    runs = {run: line for call in calls if line_of(call) == first for line, run in levels(call)}
+    depth, found = 0, (first, second)
+    for call in calls:
+        passed = list(levels(call)) if line_of(call) == second else []
+        for inner, (line, run) in enumerate(passed):
+            if run in runs and len(passed) - inner > depth:
+                depth, found = len(passed) - inner, (runs[run], line)
+    return found
+
+
 def short(file: str) -> str:
     """`kernel.py`."""
     return file.replace("\\", "/").rsplit("/", 1)[-1]
@@ -193,22 +236,47 @@ def tpipe_name(line: Line) -> str:
     return "asc.get_tpipe_ptr()"
 
 
-def loop_around(first: Line, second: Line) -> Loop | None:
-    """The outermost loop of one function that holds both lines, named after its innermost variable there."""
+def loop_around(first: Line, second: Line) -> Block | None:
+    """The outermost loop of one function that holds both lines; its variable if it tells the turn of either line."""
     loops = _loops(first, second)
     if not loops:
         return None
-    outer, inner = loops[0], loops[-1]
-    name = inner.target.id if isinstance(inner, ast.For) and isinstance(inner.target, ast.Name) else ""
-    return Loop(outer.lineno, outer.end_lineno or outer.lineno, name)
+    inner, name = loops[-1], ""
+    same = inner is _loops(first, first)[-1] is _loops(second, second)[-1]
+    if same and isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
+        counts = re.fullmatch(r"(\w+\.)*range\(.*\)", ast.unparse(inner.iter), re.S)
+        name = inner.target.id if counts else ""
+    return Block(first[0], loops[0].lineno, loops[0].end_lineno or loops[0].lineno, name)
 
 
-def block_around(line: Line, other: Line) -> Loop | None:
+def block_around(line: Line, other: Line) -> Block | None:
     """The outermost loop, branch or `with` around a line that does not hold the other; None where that is the line."""
     function = _function(line, other)
     blocks = [] if function is None else _holding(function, line, line, ast.For | ast.While | ast.If | ast.With)
     found = next((node for node in blocks if not node.lineno <= other[1] <= node.end_lineno), None)
-    return None if found is None else Loop(found.lineno, found.end_lineno or found.lineno, "")
+    return None if found is None else Block(line[0], found.lineno, found.end_lineno or found.lineno)
+
+
+def guarded(code: str, line: Line, kind: str) -> str:
+    """Code for cores of one kind ("": there are no others), beside a line that others may pass too."""
+    function = _function(line, line)
+    for node in [] if function is None or not kind else _holding(function, line, line, ast.If):
+        found = re.fullmatch(r"(?:\w+\.)*ascend_is_(ai[cv])\(\)", ast.unparse(node.test))
+        inside = any(part.lineno <= line[1] <= part.end_lineno for part in node.body)
+        if found and (found[1] == kind) is inside and line[1] != node.lineno:
+            return code
+    return f"if asc.ascend_is_{kind}(): {code}" if kind else code
+
+
+def bound(expression: str, line: Line) -> bool:
+    """Whether each name of an expression that the function around a line gives a value has one before the line."""
+    function = _function(line, line)
+    names = {node.id for node in ast.walk(ast.parse(f"f({expression})")) if isinstance(node, ast.Name)}
+    stores: dict[str, int] = {}
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stores[node.id] = min(node.lineno, stores.get(node.id, node.lineno))
+    return all(stores.get(name, 0) < line[1] for name in names)
 
 
 def function_end(line: Line) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..hw.findings import Finding, locate
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome
 from .completions import Completion
-from .edits import Line, Repair, edited, loop_around, tpipe_name
+from .edits import Line, Repair, edited, function_end, loop_around, meet, tpipe_name
 
 IN_CORE = frozenset(
     [*("RAW", "WAR", "WAW"), *("NO_BARRIER_RAW", "NO_BARRIER_WAR", "NO_BARRIER_WAW")]
@@ -27,7 +27,7 @@ IN_CORE = frozenset(
 TRIALS = 200  # launches made again while a smaller set is looked for
 ROUNDS = 32  # repairs at most
 Trial = Callable[[tuple[Repair, ...]], Outcome]
-Pair = tuple[str, str, int, int]  # pipes of the two accesses, and the turns of their loops
+Pair = tuple[str, str, int, int, str]  # pipes of the two accesses, turns of their loops, kind of core ("": all are)
 
 
 class Repairs:
@@ -36,12 +36,13 @@ class Repairs:
 
     def __init__(
         self,
+        calls: dict[int, list[Call]],
         trial: Trial,
-        used: dict[str, set[int]],
         describe: Callable[[Name, Name], Pair | None],
         framework: bool = False,
     ) -> None:
-        self.trial, self.used, self.describe = trial, used, describe
+        self.calls, self.trial, self.describe = calls, trial, describe
+        self.used = _ids_in_use(calls.values())
         self.framework = framework  # a TPipe gives the ids
         self.seen: list[Repair] = []
         self.smallest = True
@@ -83,22 +84,25 @@ class Repairs:
         known = None if names is None else self.describe(*names)
         if known is None:
             return
-        a, b, turn_a, turn_b = known
+        a, b, turn_a, turn_b, kind = known
         event = f"{a}_{b}"
         if a == b or event not in EVENT_NUMBER:
             yield Repair(first, second, pipe=a if a == b else "ALL")
             return
-        loop = loop_around(first, second)
+        above, below = meet(chain.from_iterable(self.calls.values()), first, second)
+        loop = loop_around(above, below)
         distance = turn_b - turn_a
         free = self._free(event, chosen)
         tpipe = tpipe_name(second) if self.framework else ""
-        if distance <= 0 and free:
+        named = not tpipe or function_end(first) == function_end(second)  # the id's name is known at both lines
+        if distance <= 0 and free and named:
             yield Repair(first, second, event, number=free[0], tpipe=tpipe)
-        if loop is not None and distance > 0:
-            for ids in {distance: None, 1: None} if not tpipe else (1,):
+        if loop is not None and named and (distance > 0 or above >= below):
+            counts = distance > 0 and not tpipe and loop.variable and (above, below) == (first, second)
+            for ids in {distance: None, 1: None} if counts else (1,):
                 start = next((k for k in free if all(k + step in free for step in range(ids))), None)
                 if start is not None:
-                    yield Repair(first, second, event, number=start, ids=ids, loop=loop, tpipe=tpipe)
+                    yield Repair(first, second, event, number=start, ids=ids, loop=loop, kind=kind, tpipe=tpipe)
         if free:
             yield Repair(first, second, event, number=free[0], apart=False, tpipe=tpipe)
         yield Repair(first, second, pipe="ALL")
@@ -147,7 +151,7 @@ def _flags(outcome: Outcome) -> set[tuple[Any, ...]]:
     return {finding.key for finding in outcome.findings if finding.code.startswith("FLAG_")}
 
 
-def ids_in_use(calls: Iterable[list[Call]]) -> dict[str, set[int]]:
+def _ids_in_use(calls: Iterable[list[Call]]) -> dict[str, set[int]]:
     """The ids of every event that a launch's flags have."""
     used: dict[str, set[int]] = {}
     for made in calls:
@@ -162,4 +166,4 @@ def with_changes(changes: Iterable[Repair | Completion]) -> Callable[[list[Call]
     return lambda made: edited(made, (), changes)
 
 
-__all__ = ["IN_CORE", "Line", "Repairs", "ids_in_use", "with_changes"]
+__all__ = ["IN_CORE", "Line", "Repairs", "with_changes"]

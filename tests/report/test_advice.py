@@ -14,7 +14,6 @@ import pytest
 import ascsim as asc
 from ascsim import cli
 from ascsim.hw.rerun import rerun
-from ascsim.report.edits import WHERE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SOURCE = (EXAMPLES / "01_add/add.py").read_text()
@@ -44,17 +43,14 @@ def launched(source, folder, checks=None, blocks=2, **options):
 def followed(source, lines):
     """The text as advice asks for."""
     text = source.splitlines()
-    for line in sorted(lines, key=lambda line: (line.line, WHERE.index(line.where)), reverse=True):
-        if line.where in ("instead of", "leave out"):
-            indent = len(text[line.line - 1]) - len(text[line.line - 1].lstrip())
-            text[line.line - 1] = " " * indent + (line.code if line.where == "instead of" else "pass")
-            continue
-        at = line.line if line.where.startswith("after") else line.line - 1
+    for line in sorted(lines, key=lambda line: line.order, reverse=True):
         beside = text[line.line - 1]
-        indent = len(beside) - len(beside.lstrip())
-        if line.where == "after loop":
-            indent -= 4
-        text.insert(at, " " * indent + line.code)
+        indent = " " * (len(beside) - len(beside.lstrip()))
+        if line.where in ("instead of", "leave out"):
+            text[line.line - 1] = indent + (line.code if line.where == "instead of" else "pass")
+            continue
+        at = line.last if line.where == "after loop" else line.line if line.where == "after" else line.line - 1
+        text.insert(at, indent + line.code)
     return "\n".join(text) + "\n"
 
 
@@ -105,7 +101,7 @@ def changed(call, instead, nth=0):
         (changed(TAKE, ""), ["before data_copy wait_flag(INPUTS_FREE, half)"]),
         (changed(PRIME, "", 1), ["after add set_flag(INPUTS_FREE, half)"]),
         (changed(PRIME, "        pass\n"), [f"before loop for set_flag(asc.HardEvent.V_MTE2, {k})" for k in (0, 1)]),
-        (changed(TAKE, "", 1), [f"after loop set_flag wait_flag(asc.HardEvent.V_MTE2, {k})" for k in (0, 1)]),
+        (changed(TAKE, "", 1), [f"after loop for wait_flag(asc.HardEvent.V_MTE2, {k})" for k in (0, 1)]),
         (changed(WAIT, WAIT.replace("LOADED", "ADDED")), ["instead of wait_flag wait_flag(LOADED, half)"]),
         (changed(SET, SET.replace("half", "5")), ["instead of set_flag set_flag(LOADED, half)"]),
         (changed(SET, SET + SET.replace("half", "4 + half")), ["leave out set_flag set_flag(LOADED, 4 + half)"]),
@@ -171,7 +167,7 @@ def test_what_is_no_matter_of_one_core_is_told_and_not_tried(tmp_path):
     report = launched(FREED, tmp_path)
     advice = report.recording.advice()
     assert advice.others == ("GM_RACE_WW",)
-    assert [code for code, _ in advice.cures] == ["GM_RACE_WW"]
+    assert [cure.code for cure in advice.cures] == ["GM_RACE_WW"]
     assert "Advice: for GM_RACE_WW, not tried: bytes of its own for each core at line 14, or turns: " in str(advice)
     assert advice.data()["cures"][0]["code"] == "GM_RACE_WW"
 
