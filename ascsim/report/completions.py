@@ -113,13 +113,13 @@ class _Flags:
     def candidates(self, found: list[Finding]) -> Iterator[Completion]:
         """What one line could do, the likeliest first.
 
-        Of a launch that something ended it is not known what a wait has to wait for in later turns: it stays if it can.
+        Of a launch that something ended it is known that a set is missing, but not what else comes out uneven.
         """
-        over = [key for key in self.over if len(self.flags[key]) == 1]
+        over = [key for key in self.over if len(self.flags[key]) == 1 and (self.whole or key[0] == "wait_flag")]
         if self.whole:
             yield from map(_leave_out, over)
         for key in over:
-            for other in over:
+            for other in over if self.whole else ():
                 if key[0] != other[0]:
                     yield from self._change(key, other)
         for key in over:
@@ -127,8 +127,6 @@ class _Flags:
             yield from self._put(key, event, [locate(finding.sites[-1]) for finding in found])
         for finding in found:
             yield from self._move(locate(finding.sites[0]), locate(finding.sites[-1]))
-        if not self.whole:
-            yield from map(_leave_out, over)
 
     def _move(self, first: Line, second: Line) -> Iterator[Completion]:
         """A set before the first access goes behind it, a wait behind the second goes before it."""
@@ -251,9 +249,9 @@ def visits(made: list[Call], beside: Key) -> list[tuple[int, int]]:
     for k, call in enumerate(made):
         if line_of(call) != line or not (call.what == what if what else acts(call)):
             continue
-        last = found[-1] if found and not what else (k, -1)
-        if last[1] == k - 1 and (made[k - 1].turn, made[k - 1].activation) == (call.turn, call.activation):
-            found[-1] = last[0], k
+        runs_on = found and not what and found[-1][1] == k - 1
+        if runs_on and (made[k - 1].turn, made[k - 1].activation) == (call.turn, call.activation):
+            found[-1] = found[-1][0], k
         else:
             found.append((k, k))
     return found
