@@ -20,6 +20,7 @@ Kernels make such calls for every tile, so each function gets one of its own, wi
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from typing import Any, NoReturn
 
@@ -27,7 +28,7 @@ from ascsim.hw import current
 from ascsim.hw.calls import Activation
 from ascsim.hw.core import Core
 from ascsim.hw.errors import LaunchError, SimulatorWarning
-from ascsim.hw.findings import author
+from ascsim.language.core.place import PACKAGE
 
 from .arguments import NUMBERS, constant, typed
 from .function import Function
@@ -87,7 +88,10 @@ def _refuse(name: str) -> NoReturn:
 
 def _enter(core: Core) -> None:
     """A recorded launch tells the runs of a device function apart."""
-    core.activation = Activation(core.activation, author(2))
+    frame = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:  # a first call, or a method's
+        frame = frame.f_back
+    core.activation = Activation(core.activation, (frame.f_code, frame.f_lasti))
 
 
 def _returned(result: Any) -> Any:

@@ -61,7 +61,7 @@ class Advice:
     left       races for which no repair was found
     redundant  of a kernel without faults: what it could do without
     leans      where the compiler's order is relied upon
-    others     codes of the faults that the repairs leave
+    others     codes of what else the repairs leave
     cures      of findings that are no matter of order in one core and were not mended
     halted     code of the fault that ended the launch: what comes after it was not looked at; "": nothing did
     silent     why nothing was tried; "" if something was
@@ -170,9 +170,9 @@ class _Adviser:
         if between:
             repairs, fewest = (*repairs, *between), not repairs and len(between) == 1
         cures = self.cures(mended, races)
-        faulty = {finding.code for finding in outcome.findings}
-        codes = dict.fromkeys(f.code for f in faults if f.code not in IN_CORE and f.key not in mended)
-        others = tuple(code for code in codes if not code.startswith(FLAGS) or code in faulty)
+        same = [f.code for f in faults if not f.code.startswith(FLAGS) and f.key not in mended]
+        again = [f.code for f in outcome.serious if f.code not in RACES]
+        others = tuple(code for code in dict.fromkeys((*same, *again)) if code not in IN_CORE)
         if repairs or left:
             return Advice(repairs, fewest, left, (), leans, others, cures, self.halted)
         if faults:

@@ -43,7 +43,7 @@ def completed(calls: Calls, trial: Trial, mixed: bool, whole: bool) -> tuple[tup
     `mixed`: cores of both kinds run the text; `whole`: nothing ended the launch before its last call.
     """
     chosen: tuple[Completion, ...] = ()
-    outcome = trial(())
+    base = outcome = trial(())
     alone = False  # every change was tried alone
     trials, most = 0, min(TRIALS, WORK // max(1, sum(map(len, calls.values()))))
     for _ in range(MOST):
@@ -63,15 +63,18 @@ def completed(calls: Calls, trial: Trial, mixed: bool, whole: bool) -> tuple[tup
             break
         chosen, outcome = (*chosen, best[0]), best[1]
         alone |= len(chosen) == 1 and trials <= most
+    if outcome.ended:
+        return (), base, True
     return chosen, outcome, len(chosen) < 2 or (len(chosen) == 2 and alone)
 
 
-CLEAN = (False, 0)
+CLEAN = (False, 0, 0)
 
 
-def _faults(outcome: Outcome) -> tuple[bool, int]:
-    """How bad a launch is."""
-    return outcome.ended, sum(finding.count for finding in outcome.serious)
+def _faults(outcome: Outcome) -> tuple[bool, int, int]:
+    """How bad a launch is: one that ends early is worse the less it did."""
+    done = sum(sum(total.busy.values()) for total in outcome.totals) if outcome.ended else 0
+    return outcome.ended, -done, sum(finding.count for finding in outcome.serious)
 
 
 class _Flags:
@@ -152,15 +155,21 @@ class _Flags:
             yield _place("instead of", key, key[0], event, ids)
 
     def _put(self, key: Key, event: str, found: list[Line]) -> Iterator[Completion]:
-        """The other half, beside an instruction of its pipe; or before or after the loop; or beside the call itself."""
+        """The other half, beside an instruction of its pipe or a call like it; before or after the loop; or beside the
+        call itself."""
         what, line = OTHER[key[0]], key[1]
         sets = what == "set_flag"
         where = "after" if sets else "before"
-        lines = list(self.acts.get(event.split("_")[0 if sets else 1], ()))
+        side = 0 if sets else 1
+        lines = list(self.acts.get(event.split("_")[side], ()))
         lines.sort(key=lambda other: (other not in found, (other < line) is not sets, abs(other[1] - line[1])))
         for other in lines:
             for ids in self._ids(key, event, other):
                 yield _place(where, ("", other), what, event, ids)
+        for near, events in self.flags.items():  # behind branches that end in work of the pipe
+            if near[0] == what and {one.split("_")[side] for one in events} == {event.split("_")[side]}:
+                for ids in self._ids(key, event, near[1]):
+                    yield _place(where, near, what, event, ids)
         once = tuple(self.over[key])
         where = "before" if sets else "after"
         kind = next(iter(self.kinds[key])) if self.mixed and len(self.kinds[key]) == 1 else ""
