@@ -16,7 +16,7 @@ from ..hw.findings import AT_ONCE, Finding, locate, place
 from ..hw.ledger import Name
 from ..hw.rerun import Outcome, rerun
 from .between import RACES, ordered
-from .completions import Completion, completed
+from .completions import Completion, Text, completed
 from .edits import CodeLine, Repair, line_of
 from .redundancy import Redundant, redundant
 from .repairs import IN_CORE, Pair, Repairs, with_changes
@@ -188,7 +188,9 @@ class _Adviser:
         `framework`: a TPipe gives the ids.
         """
         done, outcome, fewest = completed(
-            self.calls, lambda changes: self.trial(with_changes(changes), True), self.mixed, not self.halted
+            self.calls,
+            lambda changes: self.trial(with_changes(changes), True),
+            Text(self.mixed, not self.halted, framework),
         )
         if not any(finding.code in IN_CORE for finding in outcome.findings):
             return done, (), fewest, outcome

@@ -16,13 +16,40 @@ from ..hw.calls import Call
 from ..hw.events import EVENT_NUMBER
 from ..hw.findings import Finding, locate
 from ..hw.rerun import Outcome
-from .edits import Block, CodeLine, Line, acts, bound, edited, innermost, levels, line_of, loop_around, source
+from .edits import (
+    Block,
+    CodeLine,
+    Line,
+    acts,
+    bound,
+    edited,
+    function_end,
+    innermost,
+    levels,
+    line_of,
+    loop_around,
+    source,
+)
 
 OTHER = {"set_flag": "wait_flag", "wait_flag": "set_flag"}
 MOST = 4  # lines
 TRIALS, WORK = 100, 1_000_000  # launches made again, and the calls of all of them
 Key = tuple[str, Line]  # a call of a flag, and its line
 Calls = dict[int, list[Call]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is known of a kernel's text.
+
+    mixed      cores of both kinds run it
+    whole      nothing ended the launch before its last call
+    framework  a TPipe gives the ids: a number instead would be warned of
+    """
+
+    mixed: bool
+    whole: bool
+    framework: bool
 
 
 @dataclass(frozen=True)
@@ -36,21 +63,21 @@ class Completion:
 Trial = Callable[[tuple[Completion, ...]], Outcome]
 
 
-def completed(calls: Calls, trial: Trial, mixed: bool, whole: bool) -> tuple[tuple[Completion, ...], Outcome, bool]:
+def completed(calls: Calls, trial: Trial, text: Text) -> tuple[tuple[Completion, ...], Outcome, bool]:
     """The changes, none where nothing helps, the launch with them, and whether no smaller set of the candidates does
-    as well: of two changes, where each alone was tried.
-
-    `mixed`: cores of both kinds run the text; `whole`: nothing ended the launch before its last call.
-    """
+    as well: of two changes, where each alone was tried."""
     chosen: tuple[Completion, ...] = ()
     base = outcome = trial(())
     alone = False  # every change was tried alone
     trials, most = 0, min(TRIALS, WORK // max(1, sum(map(len, calls.values()))))
     for _ in range(MOST):
         now = {serial: edited(made, (), chosen) for serial, made in calls.items()}
-        flags = _Flags(now, mixed, whole)
+        flags = _Flags(now, text)
+        changed = {line for change in chosen for line in _taken(change)}
         best, left = None, _faults(outcome)
         for candidate in flags.candidates([f for f in outcome.findings if f.sites]):
+            if _taken(candidate) & changed:
+                continue
             trials += 1
             if trials > most:
                 break
@@ -68,6 +95,11 @@ def completed(calls: Calls, trial: Trial, mixed: bool, whole: bool) -> tuple[tup
     return chosen, outcome, len(chosen) < 2 or (len(chosen) == 2 and alone)
 
 
+def _taken(change: Completion) -> set[Line]:
+    """The author's lines that a change takes away."""
+    return {(line.file, line.line) for line in change.lines if line.where in ("leave out", "instead of")}
+
+
 CLEAN = (False, 0, 0)
 
 
@@ -80,8 +112,8 @@ def _faults(outcome: Outcome) -> tuple[bool, int, int]:
 class _Flags:
     """The author's sets and waits, and those of flags which come out uneven."""
 
-    def __init__(self, calls: Calls, mixed: bool, whole: bool) -> None:
-        self.mixed, self.whole = mixed, whole
+    def __init__(self, calls: Calls, text: Text) -> None:
+        self.text = text
         self.flags: dict[Key, set[str]] = {}  # events at each line
         self.acts: dict[str, dict[Line, None]] = {}  # lines of instructions by pipe, in order
         self.over: dict[Key, dict[int, None]] = {}  # lines with calls of flags that lack the other half, and the ids
@@ -118,11 +150,11 @@ class _Flags:
 
         Of a launch that something ended it is known that a set is missing, but not what else comes out uneven.
         """
-        over = [key for key in self.over if len(self.flags[key]) == 1 and (self.whole or key[0] == "wait_flag")]
-        if self.whole:
+        over = [key for key in self.over if len(self.flags[key]) == 1 and (self.text.whole or key[0] == "wait_flag")]
+        if self.text.whole:
             yield from map(_leave_out, over)
         for key in over:
-            for other in over if self.whole else ():
+            for other in over if self.text.whole else ():
                 if key[0] != other[0]:
                     yield from self._change(key, other)
         for key in over:
@@ -170,19 +202,20 @@ class _Flags:
             if near[0] == what and {one.split("_")[side] for one in events} == {event.split("_")[side]}:
                 for ids in self._ids(key, event, near[1]):
                     yield _place(where, near, what, event, ids)
-        once = tuple(self.over[key])
         where = "before" if sets else "after"
-        kind = next(iter(self.kinds[key])) if self.mixed and len(self.kinds[key]) == 1 else ""
+        kind = next(iter(self.kinds[key])) if self.text.mixed and len(self.kinds[key]) == 1 else ""
         for loop in self.around[key]:
-            yield _place(where, key, what, event, once, loop, kind)
-        if not self.around[key]:
-            yield _place(where, key, what, event, once)
+            top = loop.file, loop.first
+            named = function_end(top) == function_end(line) and bound(_arguments(*key), top)
+            if named or not self.text.framework:
+                yield _place(where, key, what, event, key if self.text.framework else tuple(self.over[key]), loop, kind)
+        yield _place(where, key, what, event, key)
 
     def _ids(self, key: Key, event: str, line: Line) -> Iterator[Key | tuple[int, ...]]:
         """The ids that a call at a line may have: those of another call in the same loop, or one number."""
         same = [other for other, events in self.flags.items() if events == {event} and self._fits(other, line)]
         yield from sorted(same, key=lambda other: other != key)
-        if len(self.over[key]) == 1:
+        if len(self.over[key]) == 1 and not self.text.framework:
             yield tuple(self.over[key])
 
 
