@@ -75,7 +75,7 @@ def completed(calls: Calls, trial: Trial, text: Text) -> tuple[tuple[Completion,
         flags = _Flags(now, text)
         changed = {line for change in chosen for line in _taken(change)}
         best, left = None, _faults(outcome)
-        for candidate in flags.candidates([f for f in outcome.findings if f.sites]):
+        for candidate in flags.candidates([f for f in outcome.findings if f.sites], outcome.ended):
             if _taken(candidate) & changed:
                 continue
             trials += 1
@@ -117,8 +117,9 @@ class _Flags:
         self.flags: dict[Key, set[str]] = {}  # events at each line
         self.acts: dict[str, dict[Line, None]] = {}  # lines of instructions by pipe, in order
         self.over: dict[Key, dict[int, None]] = {}  # lines with calls of flags that lack the other half, and the ids
-        self.around: dict[Key, dict[Block, None]] = {}  # loops around such a line or around what leads to it
-        self.kinds: dict[Key, set[str]] = {}  # of the cores that come by it
+        self.ids: dict[Key, dict[int, None]] = {}  # at each line
+        self.above: dict[Key, dict[Line, None]] = {}  # the line, and those that lead to it
+        self.kinds: dict[Key, set[str]] = {}  # of the cores that come by
         for made in calls.values():
             self._look(made)
 
@@ -129,8 +130,11 @@ class _Flags:
             if line is None:
                 continue
             if call.what in OTHER and str(call.what) in source(line):
-                flag = call.args[0]
-                self.flags.setdefault((str(call.what), line), set()).add(flag.event)
+                key, flag = (str(call.what), line), call.args[0]
+                self.flags.setdefault(key, set()).add(flag.event)
+                self.ids.setdefault(key, {})[flag.id] = None
+                self.above.setdefault(key, {}).update((at, None) for at, _ in levels(call))
+                self.kinds.setdefault(key, set()).add(call.core.kind)
                 balance[flag.event, flag.id] += 1 if call.what == "set_flag" else -1
             elif call.what == "issue":
                 self.acts.setdefault(call.args[0].pipe.name, {})[line] = None
@@ -139,13 +143,9 @@ class _Flags:
             if call.what in OTHER and line is not None and (str(call.what), line) in self.flags:
                 left = balance[call.args[0].event, call.args[0].id]
                 if left and (left > 0) == (call.what == "set_flag"):
-                    key = str(call.what), line
-                    self.over.setdefault(key, {})[call.args[0].id] = None
-                    self.kinds.setdefault(key, set()).add(call.core.kind)
-                    loops = filter(None, (loop_around(at, at) for at, _ in levels(call)))
-                    self.around.setdefault(key, {}).update(dict.fromkeys(loops))
+                    self.over.setdefault((str(call.what), line), {})[call.args[0].id] = None
 
-    def candidates(self, found: list[Finding]) -> Iterator[Completion]:
+    def candidates(self, found: list[Finding], ended: bool) -> Iterator[Completion]:
         """What one line could do, the likeliest first.
 
         Of a launch that something ended it is known that a set is missing, but not what else comes out uneven.
@@ -162,6 +162,27 @@ class _Flags:
             yield from self._put(key, event, [locate(finding.sites[-1]) for finding in found])
         for finding in found:
             yield from self._move(locate(finding.sites[0]), locate(finding.sites[-1]))
+        for key in self.flags if ended and self.text.whole else ():
+            if key[0] == "wait_flag" and len(self.flags[key]) == 1:
+                yield from self._prime(key)
+
+    def _prime(self, key: Key) -> Iterator[Completion]:
+        """A flag that goes round a loop is set once before it and waited for once after it."""
+        (event,) = self.flags[key]
+        ids = tuple(self.ids[key])
+        sets, waits = (self._round(key, *half, event, ids) for half in (("before", "set_flag"), ("after", "wait_flag")))
+        for one, other in zip(sets, waits, strict=True):
+            yield Completion((*one.lines, *other.lines), lambda made, a=one.edit, b=other.edit: b(a(made)))  # type: ignore[misc]
+
+    def _round(self, key: Key, where: str, what: str, event: str, ids: tuple[int, ...]) -> Iterator[Completion]:
+        """A call before or after each loop around a line, or around what leads to it."""
+        kind = next(iter(self.kinds[key])) if self.text.mixed and len(self.kinds[key]) == 1 else ""
+        for loop in dict.fromkeys(filter(None, (loop_around(at, at) for at in self.above[key]))):
+            top = loop.file, loop.first
+            if not self.text.framework:
+                yield _place(where, key, what, event, ids, loop, kind)
+            elif function_end(top) == function_end(key[1]) and bound(_arguments(*key), top):
+                yield _place(where, key, what, event, key, loop, kind)
 
     def _move(self, first: Line, second: Line) -> Iterator[Completion]:
         """A set before the first access goes behind it, a wait behind the second goes before it."""
@@ -203,12 +224,7 @@ class _Flags:
                 for ids in self._ids(key, event, near[1]):
                     yield _place(where, near, what, event, ids)
         where = "before" if sets else "after"
-        kind = next(iter(self.kinds[key])) if self.text.mixed and len(self.kinds[key]) == 1 else ""
-        for loop in self.around[key]:
-            top = loop.file, loop.first
-            named = function_end(top) == function_end(line) and bound(_arguments(*key), top)
-            if named or not self.text.framework:
-                yield _place(where, key, what, event, key if self.text.framework else tuple(self.over[key]), loop, kind)
+        yield from self._round(key, where, what, event, tuple(self.over[key]))
         yield _place(where, key, what, event, key)
 
     def _ids(self, key: Key, event: str, line: Line) -> Iterator[Key | tuple[int, ...]]:
