@@ -33,12 +33,13 @@ Edit = Callable[[list[Call]], Iterable[Call]]  # the calls of one core's text ->
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the machine says of the edited launch. `ended`: a deadlock or the like stopped it."""
+    """What the machine says of the edited launch. `ended`: a deadlock or the like stopped it; `done`: instructions."""
 
     findings: list[Finding]
     totals: list[CoreTotals]
     ended: bool
     device: Device
+    done: int
 
     @property
     def serious(self) -> list[Finding]:
@@ -110,7 +111,8 @@ def rerun(
 
     with _lent(device, again, cores, calls.values()):
         ended = again.rerun([p for p in again.places if some is None or p.serial in {*some, *again.serving}], body)
-    return Outcome(again.findings, list(again.totals()), ended, again)
+        done = sum(pipe.n for core in cores.values() for pipe in core.slots)
+    return Outcome(again.findings, list(again.totals()), ended, again, done)
 
 
 def _make(device: Device, again: Device, call: Call) -> None:

@@ -105,8 +105,7 @@ CLEAN = (False, 0, 0)
 
 def _faults(outcome: Outcome) -> tuple[bool, int, int]:
     """How bad a launch is: one that ends early is worse the less it did."""
-    done = sum(sum(total.busy.values()) for total in outcome.totals) if outcome.ended else 0
-    return outcome.ended, -done, sum(finding.count for finding in outcome.serious)
+    return outcome.ended, -outcome.done * outcome.ended, sum(finding.count for finding in outcome.serious)
 
 
 class _Flags:

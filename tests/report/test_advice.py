@@ -40,9 +40,9 @@ def launched(source, folder, checks=None, blocks=2, **options):
         return kernel[blocks](x, 3 * x, z, TILES, TILE, **options)
 
 
-def followed(source, lines):
-    """The text as advice asks for."""
-    text = source.splitlines()
+def followed(source, lines, head=""):
+    """The text (without what was put before it) as advice asks for."""
+    text = (head + source).splitlines()
     for line in sorted(lines, key=lambda line: line.order, reverse=True):
         beside = text[line.line - 1]
         indent = " " * (len(beside) - len(beside.lstrip()))
@@ -51,7 +51,7 @@ def followed(source, lines):
             continue
         at = line.last if line.where == "after loop" else line.line if line.where == "after" else line.line - 1
         text.insert(at, indent + line.code)
-    return "\n".join(text) + "\n"
+    return "\n".join(text[head.count("\n") :]) + "\n"
 
 
 @pytest.mark.parametrize(
