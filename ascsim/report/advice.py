@@ -156,9 +156,10 @@ class _Adviser:
         self.calls = _different(every)
         if sum(map(len, self.calls.values())) > CALLS:
             return Advice(cures=self.cures(), silent=f"more than {CALLS} calls")
-        self.halted = next((f.code for f in faults if f.code in AT_ONCE and not f.at_end), "")
+        raised = faults[-1:] if len(device.finished) < len(device.places) else []
+        self.halted = next((f.code for f in faults if (f.code in AT_ONCE or f in raised) and not f.at_end), "")
         ended = f"{self.halted} ended the launch before its last call"
-        if self.halted not in ("", "DEADLOCK"):
+        if self.halted in AT_ONCE and self.halted != "DEADLOCK":
             return Advice(cures=self.cures(), halted=self.halted, silent=ended)
         self.entries = {(e.core.serial, e.plan.pipe.slot, e.n): e for e in record.entries()}
         framework = any("tpipe" in entry.core.state for entry in self.entries.values())  # gone when made again
@@ -228,10 +229,13 @@ class _Adviser:
     def describe(self, first: Name, second: Name) -> Pair | None:
         """Pipes, turns and kind of core of two accesses."""
         a, b = self.entries.get(first), self.entries.get(second)
-        if a is None or b is None:
+        if a is None:
             return None
-        turns = (a.turn, b.turn) if a.turn >= 0 and b.turn >= 0 else (0, 0)
-        return a.plan.pipe.name, b.plan.pipe.name, *turns, a.core.kind if self.mixed else ""
+        serial, slot, _ = second
+        pipe = a.core.slots[slot].name
+        turn = self.calls[serial][-1].turn if b is None else b.turn  # the call that raised is not among the entries
+        turns = (a.turn, turn) if a.turn >= 0 and turn >= 0 else (0, 0)
+        return a.plan.pipe.name, pipe, *turns, a.core.kind if self.mixed else ""
 
 
 def _different(calls: dict[int, list[Call]]) -> dict[int, list[Call]]:

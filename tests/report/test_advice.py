@@ -172,6 +172,16 @@ def test_what_is_no_matter_of_one_core_is_told_and_not_tried(tmp_path):
     assert advice.data()["cures"][0]["code"] == "GM_RACE_WW"
 
 
+def test_a_launch_that_an_error_ends_is_looked_at_as_far_as_it_came(tmp_path):
+    with asc.settings(reports=[]) as now, pytest.raises(asc.HazardError):
+        launched(without("LOADED", "ADDED"), tmp_path, asc.Checks())
+    advice = now.reports[0].recording.advice()
+    assert str(advice).startswith("Advice: the fewest calls that put it in order, as far as it came (RAW ended it)\n")
+    assert [line.code for line in advice.lines] == [
+        f"asc.{half}_flag(asc.HardEvent.MTE2_V, 0)" for half in ("set", "wait")
+    ]
+
+
 def test_where_no_advice_can_be_given_the_reason_is(tmp_path, monkeypatch):
     outside = FREED.replace("x_gm[i * tile :]", "x_gm[1 << 20 :]")
     with asc.settings(reports=[]) as now, pytest.raises(asc.MemoryFault):

@@ -11,10 +11,9 @@ import runpy
 
 import numpy as np
 import pytest
+from test_advice import followed
 
 import ascsim as asc
-
-from test_advice import followed
 
 HEAD = """
 import numpy as np
