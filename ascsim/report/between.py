@@ -107,6 +107,8 @@ def _candidates(race: Finding, device: Any, calls: Calls) -> Iterator[Completion
                 yield _meeting(side, block_around(side.line, other.line), device.has_scheduler)
             yield _meeting(side, None, device.has_scheduler)
     elif first.group == second.group:
+        if second.line < first.line:  # which came first in the launch says little, the text what the author means
+            first, second = second, first
         used = {*device.cross.by_author, *SYNC_ALL_IDS, *(n for _, ids, _ in device.cross.kept.values() for n in ids)}
         free = [number for number in range(CROSS_IDS) if number not in used]
         if free:

@@ -119,11 +119,13 @@ class _Flags:
         self.ids: dict[Key, dict[int, None]] = {}  # at each line
         self.above: dict[Key, dict[Line, None]] = {}  # the line, and those that lead to it
         self.kinds: dict[Key, set[str]] = {}  # of the cores that come by
+        self.twice: set[Key] = set()  # waits that follow a wait for the same flag at once
         for made in calls.values():
             self._look(made)
 
     def _look(self, made: list[Call]) -> None:
         balance: Counter[tuple[str, int]] = Counter()
+        before = None
         for call in made:
             line = line_of(call)
             if line is None:
@@ -134,9 +136,12 @@ class _Flags:
                 self.ids.setdefault(key, {})[flag.id] = None
                 self.above.setdefault(key, {}).update((at, None) for at, _ in levels(call))
                 self.kinds.setdefault(key, set()).add(call.core.kind)
+                if call.what == "wait_flag" and before is flag:
+                    self.twice.add(key)
                 balance[flag.event, flag.id] += 1 if call.what == "set_flag" else -1
             elif call.what == "issue":
                 self.acts.setdefault(call.args[0].pipe.name, {})[line] = None
+            before = call.args[0] if call.what == "wait_flag" else None
         for call in made:
             line = line_of(call)
             if call.what in OTHER and line is not None and (str(call.what), line) in self.flags:
@@ -150,8 +155,7 @@ class _Flags:
         Of a launch that something ended it is known that a set is missing, but not what else comes out uneven.
         """
         over = [key for key in self.over if len(self.flags[key]) == 1 and (self.text.whole or key[0] == "wait_flag")]
-        if self.text.whole:
-            yield from map(_leave_out, over)
+        yield from (_leave_out(key) for key in over if self.text.whole or key in self.twice)
         for key in over:
             for other in over if self.text.whole else ():
                 if key[0] != other[0]:

@@ -95,7 +95,7 @@ class Repairs:
         free = self._free(event, chosen)
         tpipe = tpipe_name(second) if self.framework else ""
         named = not tpipe or function_end(first) == function_end(second)  # the id's name is known at both lines
-        if distance <= 0 and free and named:
+        if distance <= 0 and free and (not tpipe or (named and first < second)):
             yield Repair(first, second, event, number=free[0], tpipe=tpipe)
         if loop is not None and named and (distance > 0 or above >= below):
             counts = distance > 0 and not tpipe and loop.variable and (above, below) == (first, second)
