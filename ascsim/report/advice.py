@@ -172,7 +172,7 @@ class _Adviser:
             repairs, fewest = (*repairs, *between), not repairs and len(between) == 1
         cures = self.cures(mended, races)
         same = [f.code for f in faults if not f.code.startswith(FLAGS) and f.key not in mended]
-        again = [f.code for f in outcome.serious if f.code not in RACES]
+        again = [f.code for f in outcome.serious if f.code not in RACES and f.key not in mended]
         others = tuple(code for code in dict.fromkeys((*same, *again)) if code not in IN_CORE)
         if repairs or left:
             return Advice(repairs, fewest, left, (), leans, others, cures, self.halted)

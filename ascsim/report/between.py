@@ -1,8 +1,9 @@
 """Order between cores: what would end a race in global memory, found by trying.
 
-For a race of a cube core with a vector core of its group: a cross-core flag, or one that goes the other way round a
-loop; for any race: a meeting of all cores of the kind. Each is put into the calls of every core and the launch is made
-again. Not looked at: races of one line with itself, which no order ends, and ids that take turns in a loop.
+For a race of a cube core with a vector core of its group: the wait that one of the author's flags lacks, a cross-core
+flag, or one that goes the other way round a loop; for any race: a meeting of all cores of the kind. Each is put into
+the calls of every core and the launch is made again. Not looked at: races of one line with itself, which no order ends,
+and ids that take turns in a loop.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..hw.core import Core
 
 RACES = frozenset(("GM_RACE_RW", "GM_RACE_WW"))
+LEFT_SET = "XFLAG_LEFT_SET"
 MODE = 2  # cube core and vector cores of a group
 SOFT = "int32 workspaces of 32 bytes a core each, the one in global memory zero before the launch"
 ROUNDS = 8  # changes at most
@@ -44,7 +46,7 @@ class Access:
 
 
 def ordered(races: list[Finding], calls: Calls, trial: Trial) -> tuple[tuple[Completion, ...], set[tuple[object, ...]]]:
-    """The changes that end races, and the keys of the races that they end.
+    """The changes that end races, and the keys of the races, and of flags left set, that they end.
 
     A race ended shows the next, the other way round a loop. What leaves a race that was not there before is given up.
     """
@@ -66,7 +68,9 @@ def ordered(races: list[Finding], calls: Calls, trial: Trial) -> tuple[tuple[Com
         fewer = tuple(other for other in chosen if other is not change)
         if fewer and not misses(trial(fewer), outcome):
             chosen = fewer
-    return chosen, {race.key for race in wanted if not _among(race, outcome.findings)}
+    kept = {finding.key for finding in outcome.findings}
+    other = {finding.key for finding in base.serious if finding.code == LEFT_SET} - kept
+    return chosen, other | {race.key for race in wanted if not _among(race, outcome.findings)}
 
 
 def _mend(
@@ -109,6 +113,8 @@ def _candidates(race: Finding, device: Any, calls: Calls) -> Iterator[Completion
     elif first.group == second.group:
         if second.line < first.line:  # which came first in the launch says little, the text what the author means
             first, second = second, first
+        if any(finding.code == LEFT_SET for finding in device.findings):
+            yield from (_wait_for(number, side) for number in device.cross.by_author for side in (second, first))
         used = {*device.cross.by_author, *SYNC_ALL_IDS, *(n for _, ids, _ in device.cross.kept.values() for n in ids)}
         free = [number for number in range(CROSS_IDS) if number not in used]
         if free:
@@ -140,6 +146,13 @@ def _flag(first: Access, second: Access, number: int, loop: Block | None) -> Com
             _Put("after", loop.runs, second.kind, _wait, (number,), second.line),
         ]
     return Completion(tuple(lines), lambda made: _put(made, puts))
+
+
+def _wait_for(number: int, side: Access) -> Completion:
+    """Before a line: the other half of a flag that the author raises."""
+    line = CodeLine("before", *side.line, guarded(f"asc.cross_core_wait_flag({number})", side.line, side.kind))
+    put = _Put("before", partial(visits, beside=("", side.line)), side.kind, _wait, (number,), side.line)
+    return Completion((line,), lambda made: _put(made, [put]))
 
 
 def _both(one: Completion, other: Completion) -> Completion:

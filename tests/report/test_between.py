@@ -163,6 +163,27 @@ def test_vector_cores_alone_meet_through_workspaces(tmp_path):
     np.testing.assert_array_equal(z[:32], np.roll(x[:32], 16))
 
 
+def test_a_cross_core_flag_that_nobody_waits_for_gets_its_wait(tmp_path):
+    first = "            asc.data_copy(w_gm, l1, N)\n"
+    second = "            asc.data_copy(ub, w_gm, N)\n"
+    raised = "            asc.cross_core_set_flag({}, 2, asc.PipeID.PIPE_{})\n"
+    taken = "            asc.cross_core_wait_flag({})\n"
+    source = HANDED_ON.replace(first, taken.format(5) + first + raised.format(4, "MTE3"))
+    source = source.replace(second, second + raised.format(5, "MTE2"))
+    for call, kind, at in ((raised.format(5, "MTE2"), "aiv", "    for i"), (taken.format(5), "aic", "")):
+        branch = f"    if asc.ascend_is_{kind}():\n    {call[4:]}"
+        source = source.replace(at, branch + at, 1) if at else source + branch
+    options = "kernel_type=config.KernelType.MIX_AIC_1_2"
+    report, text, _ = launched(source, tmp_path / "faulty.py", 1, options=options)
+    assert {finding.code for finding in report.findings} == {"GM_RACE_RW", "XFLAG_LEFT_SET"}
+    advice = report.recording.advice()
+    assert [f"{line.where} {line.code}" for line in advice.lines] == ["before asc.cross_core_wait_flag(4)"]
+    assert (advice.left, advice.others, advice.cures) == ((), (), ())
+    again, _, (x, _, z) = launched(followed(text, advice.lines), tmp_path / "cured.py", 1, asc.Checks.strict())
+    assert again.findings == []
+    np.testing.assert_array_equal(z.reshape(4, 2, 16)[:, 1], x[:64].reshape(4, 16))
+
+
 def test_no_order_ends_a_race_of_a_line_with_itself(tmp_path):
     report, _, _ = launched(SAME_LINE, tmp_path / "faulty.py", 2)
     advice = report.recording.advice()
