@@ -16,7 +16,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from . import current
-from .findings import Site
+from .findings import Site, locate
 
 if TYPE_CHECKING:
     from .core import Core
@@ -27,7 +27,8 @@ NO_NAMES: dict[str, Any] = {}  # named arguments of nearly every call: one dicti
 
 
 class Activation:
-    """One run of a function of the kernel: where it was called, in which run. The kernel's own has neither."""
+    """One run of a function of the kernel: where it was called (file and line), in which run. The kernel's own has
+    neither."""
 
     __slots__ = ("outer", "site")
 
@@ -61,12 +62,15 @@ class Calls:
 
     @property
     def of(self) -> dict[int, list[Call]]:
-        """The calls of every core, in order."""
+        """The calls of every core, in order; their sites as file and line, for they are asked for them many times."""
+        lines = {
+            id(call.site): call.site and locate(call.site) for rows in self.rows.values() for call in rows[::SLOTS]
+        }
         return {
             serial: [
                 call._replace(
                     args=call.args if at is None else (*call.args, at),
-                    site=call.site if call.core.serial == serial else None,
+                    site=lines[id(call.site)] if call.core.serial == serial else None,
                     turn=turn,
                     activation=activation,
                 )

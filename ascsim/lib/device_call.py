@@ -28,6 +28,7 @@ from ascsim.hw import current
 from ascsim.hw.calls import Activation
 from ascsim.hw.core import Core
 from ascsim.hw.errors import LaunchError, SimulatorWarning
+from ascsim.hw.findings import locate
 from ascsim.language.core.place import PACKAGE
 
 from .arguments import NUMBERS, constant, typed
@@ -91,7 +92,7 @@ def _enter(core: Core) -> None:
     frame = sys._getframe(2)
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:  # a first call, or a method's
         frame = frame.f_back
-    core.activation = Activation(core.activation, (frame.f_code, frame.f_lasti))
+    core.activation = Activation(core.activation, locate((frame.f_code, frame.f_lasti)))
 
 
 def _returned(result: Any) -> Any:

@@ -76,7 +76,7 @@ def completed(calls: Calls, trial: Trial, text: Text) -> tuple[tuple[Completion,
         changed = {line for change in chosen for line in _taken(change)}
         best, left = None, _faults(outcome)
         for candidate in flags.candidates([f for f in outcome.findings if f.sites], outcome.ended):
-            if _taken(candidate) & changed:
+            if not candidate.lines or _taken(candidate) & changed:  # a call of several lines cannot be copied
                 continue
             trials += 1
             if trials > most:
@@ -202,7 +202,8 @@ class _Flags:
 
     def _fits(self, key: Key, line: Line) -> bool:
         """Whether the arguments of a call mean the same at another line."""
-        return innermost(key[1]) == innermost(line) and bound(_arguments(*key), line)
+        arguments = _arguments(*key)
+        return bool(arguments) and innermost(key[1]) == innermost(line) and bound(arguments, line)
 
     def _change(self, key: Key, other: Key) -> Iterator[Completion]:
         """The call at one line takes the flag of the other half at another line."""
