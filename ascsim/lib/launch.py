@@ -11,7 +11,7 @@ from typing import Any
 
 from ascsim.hw import current
 from ascsim.hw.device import Device
-from ascsim.hw.errors import ArgumentValueError, FoundError, LaunchError
+from ascsim.hw.errors import ArgumentValueError, FoundError, LaunchError, SimulatorWarning
 from ascsim.hw.soc import soc
 from ascsim.language.core.address import GlobalAddress
 from ascsim.language.core.dtype import DataType
@@ -100,8 +100,10 @@ def simulate(request: Request, now: Settings) -> Report:
         if now.reports is not None:
             now.reports.append(report)
         return report
-    except FoundError:
+    except BaseException as error:
         if now.reports is not None:
+            if not isinstance(error, (FoundError, SimulatorWarning)):
+                device.record = None  # advice on a launch that broke off is none
             if device.record is not None:
                 device.record.keep(device.arena.arrays)
                 device.record.detach()

@@ -44,7 +44,7 @@ class Settings:
     record    keep the full list of issued instructions, for traces and replay.
     blocks    numbers of the blocks to simulate; None simulates all.
     device    device number that the runtime library answers; a label.
-    reports   a list to which every launch appends its report, one that a finding ended too; None for none. A `with`
+    reports   a list to which every launch appends its report, one that an exception ended too; None for none. A `with`
               block's list hands its reports on to the list outside when it ends.
     observer  called with every simulated launch, as observer(request, run), in its place: it calls run() for the report
               and gives it back (`ascsim.lib.request.Request`); None for none.

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from ascsim import alias
 from ascsim.hw.checks import Checks
+from ascsim.hw.errors import SimulatorWarning
 from ascsim.hw.findings import locate
 from ascsim.lib.platform import Backend
 from ascsim.lib.settings import set_platform, settings_of_all_threads
@@ -41,20 +43,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """The conftest files named on the command line are imported before `pytest_configure`."""
     if early_config.known_args_namespace.ascsim_alias:
-        alias.install()
+        _serve(early_config)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("ascsim_alias"):
-        alias.install()
+        _serve(config)
     if config.getoption("ascsim_backend"):
         set_platform(Backend.Model)
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if config.getoption("ascsim_alias"):
-        alias.uninstall()
+def _serve(config: pytest.Config) -> None:
+    """Serve `asc` to the end of this run; it may be one inside another, which serves it too."""
+    served = ExitStack()
+    served.enter_context(alias.served())
+    config.add_cleanup(served.close)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
@@ -72,7 +76,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """A list for the reports of the test's launches, and the checks that the command line names."""
+    """A list for the reports of the test's launches, and the checks that the command line names.
+
+    The list goes with the test: what is recorded of launches is large, and tests live as long as the run.
+    """
     item.stash[REPORTS] = []
     chosen = item.config.getoption("ascsim_checks")
     changes: dict[str, Any] = {"reports": item.stash[REPORTS]}
@@ -80,6 +87,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         changes["checks"] = Checks() if chosen == "default" else getattr(Checks, chosen)()
     with settings_of_all_threads(**changes):
         yield
+    del item.stash[REPORTS]
 
 
 @pytest.fixture
@@ -95,27 +103,34 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     outcome = yield
     report = outcome.get_result()
     if report.failed:
-        raised = getattr(call.excinfo.value, "finding", None) if call.excinfo is not None else None
-        found = [f for launch in item.stash.get(REPORTS, []) for f in launch.findings if f.severity == "fault"]
-        if raised is not None and raised not in found:
-            found.append(raised)
-        report.ascsim_faults = [_plain(finding) for finding in found]
+        report.ascsim_faults = _faults(item.stash[REPORTS], None if call.excinfo is None else call.excinfo.value)
 
 
-def _plain(finding: Any) -> dict[str, Any]:
-    return {"text": finding.text(), "places": [list(locate(site)) for site in finding.sites if site is not None]}
+def _faults(reports: list[Report], raised: BaseException | None) -> list[Any]:
+    """The faults of some launches and what ended the last, as text and places; one that launches share is one."""
+    every = [finding for report in reports for finding in report.findings]
+    warned = str(raised) if isinstance(raised, SimulatorWarning) else None  # a warning that a filter makes an error
+    found = {finding.key: finding for finding in every if finding.severity == "fault" or finding.text() == warned}
+    ended = getattr(raised, "finding", None)
+    if ended is not None:
+        found.setdefault(ended.key, ended)
+    return [
+        [finding.text(), [list(locate(site)) for site in finding.sites if site is not None]]
+        for finding in found.values()
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """The faults of the failed tests, with their source lines."""
-    reports = [report for reports in terminalreporter.stats.values() for report in reports]
-    failed = [report for report in reports if getattr(report, "ascsim_faults", None)]
-    if not failed:
-        return
-    terminalreporter.section("kernel faults")
-    for report in failed:
-        terminalreporter.write_line(report.nodeid)
-        for fault in report.ascsim_faults:
-            terminalreporter.write_line(f"  {fault['text']}")
-            for file, line in dict.fromkeys(map(tuple, fault["places"])):
+    failed: dict[str, dict[str, Any]] = {}  # a test may fail in its call and after it
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if getattr(report, "ascsim_faults", None):
+            failed.setdefault(report.nodeid, {}).update(report.ascsim_faults)
+    if failed:
+        terminalreporter.section("kernel faults")
+    for node, faults in failed.items():
+        terminalreporter.write_line(node)
+        for text, places in faults.items():
+            terminalreporter.write_line(f"  {text}")
+            for file, line in dict.fromkeys(map(tuple, places)):
                 terminalreporter.write_line(f"    {short(file)}:{line}  {linecache.getline(file, line).strip()}")

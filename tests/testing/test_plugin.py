@@ -86,6 +86,54 @@ def test_fault():
 def test_warning():
     launch("reserved")
 """
+ENDS = (
+    KERNEL.partition("def test_reports")[0]
+    + """\
+import gc
+import weakref
+
+LAUNCHED = []
+
+@asc.jit
+def breaks(x, z, n: asc.ConstExpr, ordered: asc.ConstExpr):
+    copy(x, z, n, ordered)
+    raise ArithmeticError("half way")
+
+@pytest.fixture
+def fails_after():
+    yield
+    raise RuntimeError("after")
+
+def test_twice(fails_after):
+    with asc.settings(checks=asc.Checks.collect(), record=True):
+        LAUNCHED.extend(weakref.ref(launch(False).recording.device) for _ in range(2))
+    raise RuntimeError("in")
+
+def test_reports_go_with_their_test():
+    gc.collect()
+    assert [launched() for launched in LAUNCHED] == [None, None]
+
+def test_half_way():
+    with asc.settings(checks=asc.Checks.collect()):
+        breaks[1](np.ones(8, np.float32), np.zeros(8, np.float32), 8, False)
+
+@pytest.mark.filterwarnings("error")
+def test_warning_as_error():
+    launch("reserved")
+"""
+)
+INNER = """\
+import sys
+import pytest
+
+PLUGIN = "-p", "ascsim.testing.plugin", "-p", "no:cacheprovider"
+
+def test_a_run_inside(tmp_path):
+    (tmp_path / "test_inner.py").write_text("def test_it():\\n    import asc\\n")
+    assert pytest.main(["-q", *PLUGIN, "--ascsim-alias", str(tmp_path)]) == 0
+    sys.modules.pop("asc", None)
+    import asc
+"""
 # Run by name: files, options. Each run has a folder of its own, and test files are named after it.
 RUNS = {
     "not_served": ({"test_{}": NOT_SERVED}, []),
@@ -96,6 +144,8 @@ RUNS = {
     "checks": ({"test_{}": KERNEL}, []),
     "strict": ({"test_{}": KERNEL}, ["--ascsim-checks=strict"]),
     "off": ({"test_{}": KERNEL}, ["--ascsim-checks=off"]),
+    "ends": ({"test_{}": ENDS}, []),
+    "inside": ({"test_{}": INNER}, ["--ascsim-alias"]),
     "unknown": ({"test_{}": ""}, ["--ascsim-backend=GPU"]),
     "processes": (
         {"conftest": CONFTEST, "test_{}": BY_PARAMETER, "test_{}_kernel": KERNEL},
@@ -213,3 +263,16 @@ def test_checks_off(said):
     assert code == 0, output
     assert "3 passed" in output
     assert "kernel faults" not in output
+
+
+def test_a_fault_is_told_once_a_test_whatever_ended_it(said):
+    """Launched twice, failed in its call and after it; broken off by an error of its own; a warning made an error."""
+    code, output = said["ends"]
+    assert (code, "3 failed, 1 passed, 1 error" in output) == (1, True), output
+    told = [line.rpartition("::")[2].split()[0] for line in faults(output) if not line.startswith("    ")]
+    assert told == ["test_twice", "RAW", "test_half_way", "RAW", "test_warning_as_error", "FLAG_RESERVED_ID:"]
+
+
+def test_a_run_inside_a_run_leaves_the_alias(said):
+    code, output = said["inside"]
+    assert code == 0, output
