@@ -63,9 +63,8 @@ class Calls:
     @property
     def of(self) -> dict[int, list[Call]]:
         """The calls of every core, in order; their sites as file and line, for they are asked for them many times."""
-        lines = {
-            id(call.site): call.site and locate(call.site) for rows in self.rows.values() for call in rows[::SLOTS]
-        }
+        sites = {id(call.site): call.site for rows in self.rows.values() for call in rows[::SLOTS]}
+        lines = {key: None if site is None else locate(site) for key, site in sites.items()}
         return {
             serial: [
                 call._replace(

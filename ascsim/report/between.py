@@ -122,8 +122,8 @@ def _candidates(race: Finding, device: Any, calls: Calls) -> Iterator[Completion
         if len(free) > 1 and loop is not None:
             ways = (first, second), (second, first)
             yield from (_flag(other, one, free[0], loop) for one, other in ways)
-            for one, other in ways:
-                yield _both(_flag(one, other, free[0], None), _flag(other, one, free[1], loop))
+            for one, other in ways:  # there and back: neither order alone ends a race round a loop
+                yield _flag(one, other, free[0], None).then(_flag(other, one, free[1], loop))
 
 
 def _flag(first: Access, second: Access, number: int, loop: Block | None) -> Completion:
@@ -153,11 +153,6 @@ def _wait_for(number: int, side: Access) -> Completion:
     line = CodeLine("before", *side.line, guarded(f"asc.cross_core_wait_flag({number})", side.line, side.kind))
     put = _Put("before", partial(visits, beside=("", side.line)), side.kind, _wait, (number,), side.line)
     return Completion((line,), lambda made: _put(made, [put]))
-
-
-def _both(one: Completion, other: Completion) -> Completion:
-    """Each turn handed over and back: neither order alone ends a race round a loop."""
-    return Completion((*one.lines, *other.lines), lambda made: other.edit(one.edit(made)))
 
 
 def _meeting(side: Access, block: Block | None, hard: bool) -> Completion:

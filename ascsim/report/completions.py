@@ -59,6 +59,10 @@ class Completion:
     lines: tuple[CodeLine, ...]
     edit: Callable[[list[Call]], list[Call]]
 
+    def then(self, other: Completion) -> Completion:
+        """Both, as one."""
+        return Completion((*self.lines, *other.lines), lambda made: other.edit(self.edit(made)))
+
 
 Trial = Callable[[tuple[Completion, ...]], Outcome]
 
@@ -174,8 +178,7 @@ class _Flags:
         (event,) = self.flags[key]
         ids = tuple(self.ids[key])
         sets, waits = (self._round(key, *half, event, ids) for half in (("before", "set_flag"), ("after", "wait_flag")))
-        for one, other in zip(sets, waits, strict=True):
-            yield Completion((*one.lines, *other.lines), lambda made, a=one.edit, b=other.edit: b(a(made)))  # type: ignore[misc]
+        yield from (one.then(other) for one, other in zip(sets, waits, strict=True))
 
     def _round(self, key: Key, where: str, what: str, event: str, ids: tuple[int, ...]) -> Iterator[Completion]:
         """A call before or after each loop around a line, or around what leads to it."""
@@ -196,9 +199,8 @@ class _Flags:
             for event in events if len(events) == 1 else ():
                 pipe = event.split("_")[0 if sets else 1]
                 if to in self.acts.get(pipe, ()) and (line < to if sets else line > to) and self._fits(key, to):
-                    put = _place("after" if sets else "before", ("", to), what, event, key)
-                    gone = _leave_out(key)
-                    yield Completion((*gone.lines, *put.lines), lambda made, a=put.edit, b=gone.edit: b(a(made)))  # type: ignore[misc]
+                    # Put first: its ids are those of the call that goes.
+                    yield _place("after" if sets else "before", ("", to), what, event, key).then(_leave_out(key))
 
     def _fits(self, key: Key, line: Line) -> bool:
         """Whether the arguments of a call mean the same at another line."""
@@ -267,8 +269,7 @@ def _place(
     def edit(made: list[Call]) -> list[Call]:
         out: list[Call] = []
         numbers = _Numbers(made, ids)
-        own = not made or kind in ("", made[0].core.kind)
-        places = [] if not own else loop.runs(made) if loop else visits(made, beside)
+        places = loop.runs(made, kind) if loop else visits(made, beside)
         there = {(b if where == "after" else a) for a, b in places}
         for k, call in enumerate(made):
             row = call.core.flags[EVENT_NUMBER[event]] if k in there else None

@@ -59,9 +59,12 @@ class Block:
         """A line of code before or after it, for cores of one kind (""; there are no others)."""
         return CodeLine(f"{where} loop", self.file, self.first, guarded(code, (self.file, self.first), kind), self.last)
 
-    def runs(self, made: list[Call]) -> list[tuple[int, int]]:
-        """The first and the last call of each of its runs. (A function runs its outermost loop once.)"""
+    def runs(self, made: list[Call], kind: str = "") -> list[tuple[int, int]]:
+        """The first and the last call of each of its runs, on a core of this kind. (A function runs its outermost loop
+        once.)"""
         found: dict[Activation | None, tuple[int, int]] = {}
+        if made and kind not in ("", made[0].core.kind):
+            return []
         for k, call in enumerate(made):
             for (file, line), run in levels(call):
                 if file == self.file and self.first <= line <= self.last:
@@ -132,8 +135,7 @@ class Repair:
 
     def edit(self, calls: list[Call]) -> Iterator[Call]:
         """The calls of one core's text with these among them."""
-        own = not calls or self.kind in ("", calls[0].core.kind)
-        runs = self.loop.runs(calls) if self.loop is not None and own else []
+        runs = [] if self.loop is None else self.loop.runs(calls, self.kind)
         starts, ends = {first for first, _ in runs}, {last for _, last in runs}
         every = range(self.number, self.number + self.ids)
         for k, call in enumerate(calls):

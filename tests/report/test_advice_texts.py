@@ -158,7 +158,7 @@ def swapped(source, first, second):
 DEEP, SHALLOW = " " * 12, " " * 4
 CASES = {
     "both halves gone, nested": (
-        gone(gone(NESTED, *[f"{where}asc.{half}_flag(E.MTE3_V, 0)" for where in (DEEP,) for half in ("set", "wait")])),
+        gone(NESTED, *[f"{DEEP}asc.{half}_flag(E.MTE3_V, 0)" for half in ("set", "wait")]),
         None,
     ),
     "first set and last wait gone": (
@@ -197,11 +197,9 @@ CASES = {
     ),
     "reverse pair gone, in functions": (
         gone(
-            gone(
-                FUNCTIONS,
-                "    asc.set_flag(E.MTE3_V, 1)  # the stores'",
-                "    asc.wait_flag(E.MTE3_V, 1)  # the stores'",
-            ),
+            FUNCTIONS,
+            "    asc.set_flag(E.MTE3_V, 1)  # the stores'",
+            "    asc.wait_flag(E.MTE3_V, 1)  # the stores'",
             "    asc.wait_flag(E.MTE3_V, 1)",
             "    asc.set_flag(E.MTE3_V, 1)",
         ),
